@@ -127,7 +127,8 @@ class SuiteCache:
         if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
-            written = _own_bytes(self._folder / self._file(kind, name))
+            with (self._folder / self._file(kind, name)).open("rb", buffering=0) as file:
+                written = file.readall() if _is_mine(os.fstat(file.fileno())) else b""
             if written[:_CHECK] == _check(written[_CHECK:]):
                 value = _Reader(io.BytesIO(written[_CHECK:])).load()
                 return value if isinstance(value, form) else None
@@ -183,13 +184,6 @@ def users_folder(name: str) -> Path | None:
 def _is_mine(status: os.stat_result) -> bool:
     """Whether something belongs to the user; on Windows the profile's folder sees to that."""
     return sys.platform == "win32" or status.st_uid == os.geteuid()
-
-
-def _own_bytes(path: Path) -> bytes:
-    with path.open("rb", buffering=0) as file:
-        if not _is_mine(os.fstat(file.fileno())):
-            raise PermissionError(path)
-        return file.readall()
 
 
 def _begin(folder: Path) -> None:

@@ -1,13 +1,12 @@
 """Checks across the parts of one scenario: order of milestones, flow of values, tools that solutions need."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
 from sandbox_scenarios.model import (
     START,
     CallConstraint,
-    Constraint,
     Expected,
     MessageConstraint,
     Milestone,
@@ -36,9 +35,9 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
                 raise ProblemError((kind, index, "after"), text)
         for name in sorted(references(milestone) - set(by_id)):
             raise ProblemError((kind, index), f"{milestone.id!r} refers to unknown {name!r}; known: {known}")
-    ancestors = _ancestors(milestones, kind)
+    before = ancestors(milestones, kind)
     for index, milestone in enumerate(milestones):
-        for name in sorted(references(milestone) - ancestors[milestone.id]):
+        for name in sorted(references(milestone) - before[milestone.id]):
             text = f"{milestone.id!r} takes a value or state from {name!r}; add {name!r} to its 'after'"
             raise ProblemError((kind, index), text)
         for name in sorted(sources(milestone)):
@@ -47,16 +46,21 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
                 raise ProblemError((kind, index), text)
 
 
-def _ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, frozenset[str]]:
+def ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, frozenset[str]]:
+    """What each milestone has to come after, directly or not.
+
+    Raises:
+        ProblemError: the order is a circle.
+    """
     after = {milestone.id: milestone.after for milestone in milestones}
     try:
         order = list(TopologicalSorter(after).static_order())
     except CycleError as error:
         raise ProblemError((kind,), f"the order is a circle: {' after '.join(error.args[1])}") from error
-    ancestors: dict[str, frozenset[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for name in order:
-        ancestors[name] = frozenset(after[name]).union(*(ancestors[before] for before in after[name]))
-    return ancestors
+        found[name] = frozenset(after[name]).union(*(found[before] for before in after[name]))
+    return found
 
 
 def references(milestone: Milestone) -> set[str]:
@@ -67,19 +71,16 @@ def references(milestone: Milestone) -> set[str]:
 
 def sources(milestone: Milestone) -> set[str]:
     """The milestones whose call this one takes values from."""
-    values = [value for item in milestone.constraints for value in _values(item)]
+    values: list[Expected] = []
+    for item in milestone.constraints:
+        match item:
+            case MessageConstraint(content):
+                values.append(content)
+            case CallConstraint(patterns):
+                values += (expected for pattern in patterns for expected in pattern.arguments.values())
+            case TableConstraint():
+                values += (expected for row in item.rows for expected in row.values())
     return {ref.milestone for value in values for ref in (value.ref, *value.values.values()) if ref}
-
-
-def _values(constraint: Constraint) -> Iterable[Expected]:
-    if isinstance(constraint, MessageConstraint):
-        return (constraint.content,)
-    groups = (
-        [pattern.arguments for pattern in constraint.patterns]
-        if isinstance(constraint, CallConstraint)
-        else constraint.rows
-    )
-    return [expected for group in groups for expected in group.values()]
 
 
 def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:

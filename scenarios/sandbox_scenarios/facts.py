@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.model import Fact, FactType
-from sandbox_scenarios.units import UNITS, currency_code, temperature_scale, unit_of_measure, unit_of_time
+from sandbox_scenarios.units import UNITS, currency_code, listed, temperature_scale, unit_of_measure, unit_of_time
 
 TYPES: tuple[FactType, ...] = get_args(FactType)
 OPTIONS = ("about", "attribute", "not", "unit", "direction")
@@ -18,79 +18,22 @@ _PLACE = re.compile(r"\{\w+\}")
 _MEASURED = re.compile(r"(\{\w+\}|[-+]?[\d,]+(?:\.\d+)?)\s*(.*)", re.DOTALL)
 _UNITS_OF_TIME = {"d": 86400, "day": 86400, "h": 3600, "hour": 3600, "min": 60, "minute": 60, "s": 1, "second": 1}
 DEEDS: Mapping[str, tuple[str, ...]] = {
-    "send": (
-        "sent",
-        "texted",
-        "messaged",
-        "told",
-        "let",
-        "informed",
-        "notified",
-        "knows",
-        "know",
-        "delivered",
-        "asked",
-        "answered",
-        "replied",
-        "done",
+    "send": listed(
+        "sent, texted, messaged, told, let, informed, notified, knows, know, delivered, asked, answered, replied, done"
     ),
-    "remind": ("reminder", "remind", "reminded", "set", "scheduled", "added", "done"),
-    "add": (
-        "saved",
-        "added",
-        "stored",
-        "created",
-        "in your contacts",
-        "in the contacts",
-        "in your address book",
-        "put",
-        "done",
+    "remind": listed("reminder, remind, reminded, set, scheduled, added, done"),
+    "add": listed("saved, added, stored, created, in your contacts, in the contacts, in your address book, put, done"),
+    "remove": listed(
+        "removed, deleted, gone, erased, cleared, dropped, cancelled, canceled, no longer, taken out, done"
     ),
-    "remove": (
-        "removed",
-        "deleted",
-        "gone",
-        "erased",
-        "cleared",
-        "dropped",
-        "cancelled",
-        "canceled",
-        "no longer",
-        "taken out",
-        "done",
+    "change": listed(
+        "changed, updated, renamed, moved, corrected, fixed, rescheduled, shifted, postponed, pushed, adjusted, set, "
+        "now, swapped, done"
     ),
-    "change": (
-        "changed",
-        "updated",
-        "renamed",
-        "moved",
-        "corrected",
-        "fixed",
-        "rescheduled",
-        "shifted",
-        "postponed",
-        "pushed",
-        "adjusted",
-        "set",
-        "now",
-        "swapped",
-        "done",
-    ),
-    "switch": ("turned", "switched", "enabled", "disabled", "activated", "deactivated", "on", "off", "done"),
-    "timer": ("timer", "timers", "set", "started", "running", "done"),
-    "stop": (
-        "stopped",
-        "cancelled",
-        "canceled",
-        "turned off",
-        "switched off",
-        "removed",
-        "gone",
-        "off",
-        "no longer",
-        "done",
-    ),
-    "signin": ("signed out", "logged out", "signed in", "logged in", "sign-out", "done"),
+    "switch": listed("turned, switched, enabled, disabled, activated, deactivated, on, off, done"),
+    "timer": listed("timer, timers, set, started, running, done"),
+    "stop": listed("stopped, cancelled, canceled, turned off, switched off, removed, gone, off, no longer, done"),
+    "signin": listed("signed out, logged out, signed in, logged in, sign-out, done"),
 }
 """The deeds that a message can tell of, with usual wordings."""
 

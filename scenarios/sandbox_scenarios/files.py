@@ -29,15 +29,11 @@ class ScenarioFile:
         self.entries: list[dict[str, Any]] = data["scenarios"]
         self.family = str(data["family"])
         self.index: dict[str, int] = {}
-        doubled = [
-            ScenarioFileError(
-                self.path,
-                self.lines.of(("scenarios", number, "name")),
-                f"two scenarios have the name {entry['name']!r}",
-            )
-            for number, entry in enumerate(self.entries)
-            if self.index.setdefault(entry["name"], number) != number
-        ]
+        doubled: list[ScenarioFileError] = []
+        for number, entry in enumerate(self.entries):
+            if self.index.setdefault(entry["name"], number) != number:
+                line = self.lines.of(("scenarios", number, "name"))
+                doubled.append(ScenarioFileError(self.path, line, f"two scenarios have the name {entry['name']!r}"))
         if doubled and not forgiving:
             raise ScenarioFileError.together(doubled)
 

@@ -153,7 +153,11 @@ def _is_tag(part: str | int) -> bool:
 
 
 def _reason(where: Sequence[str | int], fault: Mapping[str, Any], data: Any) -> str:
-    name = _scenario_name(where, data)
+    name: Any = None
+    if len(where) > 1 and where[0] == "scenarios" and isinstance(where[1], int):
+        entry = data["scenarios"][where[1]]
+        name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
+    name = name if isinstance(name, str) else ""
     parts = [str(part) for part in (where[2:] if name else where)]
     if fault["type"] == "extra_forbidden":
         text = f"unknown key {parts.pop()!r}"
@@ -172,11 +176,3 @@ class _Shown:
     def __repr__(self) -> str:
         text = repr(self.value)
         return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
-
-
-def _scenario_name(where: Sequence[str | int], data: Any) -> str:
-    if len(where) < 2 or where[0] != "scenarios" or not isinstance(where[1], int):
-        return ""
-    entry = data["scenarios"][where[1]]
-    name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) else ""

@@ -71,12 +71,6 @@ def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made
     return made
 
 
-def _kept_in(kept: SuiteCache, scenario: Scenario) -> Scenario:
-    """A scenario that knows where it is kept, so that what is worked out from it can be kept beside it."""
-    object.__setattr__(scenario, "cache", kept)
-    return scenario
-
-
 @cache
 def _packaged(path: Path) -> "ScenarioFile":
     """A file of the built-in suite. It does not change while a process lives, so all suites share one reading of it."""
@@ -180,16 +174,14 @@ class Suite:
         """
         world = world or self._listed
         if world not in self._known.names:
-            kept = cast("tuple[str, ...] | None", self._kept.get("names", world, tuple))
-            self._known.names[world] = self._listed_in(world) if kept is None else kept
+            found = cast("tuple[str, ...] | None", self._kept.get("names", world, tuple))
+            if found is None:
+                paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
+                names = self._playable(paths)
+                found = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
+                self._kept.put("names", world, found)
+            self._known.names[world] = found
         return self._known.names[world]
-
-    def _listed_in(self, world: str) -> tuple[str, ...]:
-        paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
-        names = self._playable(paths)
-        found = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
-        self._kept.put("names", world, found)
-        return found
 
     def tagged(self, pattern: str) -> tuple[str, ...]:
         """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
@@ -213,15 +205,11 @@ class Suite:
             ScenarioError: there are several, or it cannot be found.
         """
         own = (self._worlds_in(path, ()) or {DEFAULT} for path in self._paths(self._places[: self._own]))
-        names = (
-            [self._listed]
-            if self._listed
-            else sorted(set[str]().union(*own).intersection((*worlds(), *self._known.worlds)))
-        )
+        known = (*worlds(), *self._known.worlds)
+        names = [self._listed] if self._listed else sorted(set[str]().union(*own).intersection(known))
         if len(names) > 1:
-            raise ScenarioError(
-                f"the scenarios are played in several worlds ({', '.join(names)}); name one with --world"
-            )
+            told = f"the scenarios are played in several worlds ({', '.join(names)})"
+            raise ScenarioError(f"{told}; name one with --world")
         try:
             return home_of(next(iter(names), DEFAULT), self._known.worlds)
         except ProblemError as problem:
@@ -301,16 +289,18 @@ class Suite:
             ScenarioFileError: its file cannot be used.
         """
         if name not in self._known.built:
-            kept = self._kept.get("scenario", name, Scenario)
-            self._known.built[name] = self._built_of(name) if kept is None else _kept_in(self._kept, kept)
+            built = self._kept.get("scenario", name, Scenario)
+            kept = built is not None
+            if built is None:
+                found = self._find(name)
+                if found is None or found[0].entries[found[1]].get("abstract"):
+                    raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
+                built = self._build(*found)
+                kept = self._kept.put("scenario", name, built)
+            if kept:  # it knows where, so that what is worked out from it can be kept beside it
+                object.__setattr__(built, "cache", self._kept)
+            self._known.built[name] = built
         return self._known.built[name]
-
-    def _built_of(self, name: str) -> Scenario:
-        found = self._find(name)
-        if found is None or found[0].entries[found[1]].get("abstract"):
-            raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
-        built = self._build(*found)
-        return _kept_in(self._kept, built) if self._kept.put("scenario", name, built) else built
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:
         """Every scenario that :meth:`names` lists. Raises like :meth:`load`."""
@@ -361,10 +351,8 @@ class Suite:
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}
         home = home_of(world, self._known.worlds)
-        if not isinstance(world, str) and world and recorded_in(world) is None:
-            written: dict[str, Any] = world
-        else:
-            written = merged.get("state") or {}
+        under_world = not isinstance(world, str) and world and recorded_in(world) is None
+        written: dict[str, Any] = merged["world"] if under_world else merged.get("state") or {}
         rows = ((table, label) for table, labelled in written.items() for label in labels_of(home, table, labelled))
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}
 
@@ -416,9 +404,8 @@ class Suite:
             return _each(self._file, wanted)
         except ScenarioFileError as fault:
             sound = [file for path in wanted if _is_own(path) and (file := self._known.files.get(path))]
-            raise ScenarioFileError.together(
-                [fault, *(one for file in sound for one in self._unfitting(file))]
-            ) from fault
+            others = (one for file in sound for one in self._unfitting(file))
+            raise ScenarioFileError.together([fault, *others]) from fault
 
     def _unfitting(self, file: "ScenarioFile") -> Iterator[ScenarioFileError]:
         """What does not fit in the scenarios of a file, as far as these can be read."""
@@ -440,12 +427,8 @@ class Suite:
             if unread or entry.get("abstract"):
                 continue
             raw = RawScenario.model_validate({**chain[0].merged(), "name": entry["name"]})
-            out = file.left_out.get(number, ())
-            found = [
-                item
-                for item in problems(raw, self._known.worlds)
-                if not any(item.path[: len(path)] == path for path in out)
-            ]
+            found, out = problems(raw, self._known.worlds), file.left_out.get(number, ())
+            found = [item for item in found if not any(item.path[: len(path)] == path for path in out)]
             yield from faults_in(chain, found)
 
     def _file_with(self, path: Path, name: str) -> "ScenarioFile":
@@ -492,11 +475,6 @@ class Suite:
                 yield path
         yield from self._texts
 
-    def _why_not(self, base: str, via: tuple[str, ...]) -> str:
-        if base in via:
-            return f"itself by way of {' > '.join((*via, base))}"
-        return f"unknown {base!r}; {closest(base, self._seeming)}"
-
     @cached_property
     def _seeming(self) -> dict[str, list[Path]]:
         """What the files seem to name, without reading them, and in which files."""
@@ -532,7 +510,10 @@ class Suite:
         found = None if base in (*via, name) else self._find(base)
         if found is None:
             line = file.lines.of(("scenarios", number, "extends"))
-            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {self._why_not(base, (*via, name))}")
+            why_not = f"unknown {base!r}; {closest(base, self._seeming)}"
+            if base in (*via, name):
+                why_not = f"itself by way of {' > '.join((*via, name, base))}"
+            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {why_not}")
         rest = self._known.chains.get(base) or self._chain(*found, (*via, name))
         self._known.chains[base] = rest
         return [ScenarioLink(file, number, rest[0].merged()), *rest]

@@ -61,15 +61,12 @@ def written_as(entry: dict[str, Any], base: dict[str, Any], path: Sequence[str |
             return (*written, *path[index:])
         inherited = cast("dict[str, Any]", inherited).get(part) if isinstance(inherited, dict) else None
         if f"{part}+" in here:
-            return _added(written, f"{part}+", len(_items(inherited)), path[index + 1 :])
+            rest, skipped = path[index + 1 :], len(_items(inherited))
+            if not rest or not isinstance(rest[0], int):
+                return (*written, f"{part}+")
+            return (*written, f"{part}+", rest[0] - skipped, *rest[1:]) if rest[0] >= skipped else tuple(written)
         if part not in here:
             break
         written.append(part)
         here = cast("dict[str, Any]", here)[part]
     return tuple(written)
-
-
-def _added(written: Sequence[str | int], key: str, skipped: int, rest: Sequence[str | int]) -> tuple[str | int, ...]:
-    if rest and isinstance(rest[0], int):
-        return (*written, key, rest[0] - skipped, *rest[1:]) if rest[0] >= skipped else tuple(written)
-    return (*written, key)

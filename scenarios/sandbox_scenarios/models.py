@@ -3,9 +3,7 @@
 Policy: a text that was written is compared with these, so that one which denies or adds to them is not a paraphrase.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from sandbox_scenarios.model import Expected, Milestone, Solution, TableConstraint
 
@@ -15,31 +13,20 @@ TEXTS = frozenset({"content"})
 
 def modelled(milestones: tuple[Milestone, ...], solutions: tuple[Solution, ...]) -> tuple[Milestone, ...]:
     """The milestones, their texts beside what the solutions write into the column of that name."""
-    written = {name: tuple(dict.fromkeys(_written(solutions, name))) for name in TEXTS}
-    return tuple(
-        replace(item, constraints=tuple(_modelled(one, written) for one in item.constraints))
-        if any(isinstance(one, TableConstraint) for one in item.constraints)
-        else item
-        for item in milestones
-    )
+    given = [call.arguments for solution in solutions for turn in solution.turns for call in turn.calls]
+    texts = {name: dict.fromkeys(item[name] for item in given if isinstance(item.get(name), str)) for name in TEXTS}
+    models = {name: tuple(text for text in found if not text.startswith("$")) for name, found in texts.items()}
 
+    def beside(name: str, cell: Expected) -> Expected:
+        worded = cell.measure in ("facts", "contains", "rouge", None) and cell.ref is None
+        return replace(cell, models=models[name]) if worded and models.get(name) else cell
 
-def _modelled(constraint: Any, written: Mapping[str, tuple[str, ...]]) -> Any:
-    if not isinstance(constraint, TableConstraint):
-        return constraint
-    rows = tuple({name: _cell(value, written.get(name, ())) for name, value in row.items()} for row in constraint.rows)
-    return replace(constraint, rows=rows)
-
-
-def _cell(expected: Expected, models: tuple[str, ...]) -> Expected:
-    worded = models and expected.measure in ("facts", "contains", "rouge", None) and expected.ref is None
-    return replace(expected, models=models) if worded else expected
-
-
-def _written(solutions: tuple[Solution, ...], name: str) -> Iterator[str]:
-    for solution in solutions:
-        for turn in solution.turns:
-            for call in turn.calls:
-                value = call.arguments.get(name)
-                if isinstance(value, str) and not value.startswith("$"):
-                    yield value
+    made: list[Milestone] = []
+    for milestone in milestones:
+        constraints = list(milestone.constraints)
+        for place, item in enumerate(constraints):
+            if isinstance(item, TableConstraint):
+                rows = tuple({name: beside(name, cell) for name, cell in row.items()} for row in item.rows)
+                constraints[place] = replace(item, rows=rows)
+        made.append(replace(milestone, constraints=tuple(constraints)))
+    return tuple(made)

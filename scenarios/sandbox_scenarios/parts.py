@@ -59,11 +59,9 @@ Where = tuple[str | int, ...]
 def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
     """The labels of a table's rows, as a file writes the table."""
     schema = home.tables.get(table)
-    return (
-        (schema.label,)
-        if schema and schema.single
-        else map(str, cast(dict[str, Any], rows) if isinstance(rows, dict) else ())
-    )
+    if schema and schema.single:
+        return (schema.label,)
+    return map(str, cast("dict[str, Any]", rows)) if isinstance(rows, dict) else ()
 
 
 class ScenarioParts:
@@ -270,13 +268,14 @@ class ScenarioParts:
 
     def turn(self, raw: RawTurn, where: Where) -> PlannedTurn:
         """One turn of a reference solution."""
-        batches = tuple(self._batch(item, (*where, "calls", i)) for i, item in enumerate(raw.calls))
-        return PlannedTurn(batches, raw.reply)
-
-    def _batch(self, raw: RawCall | list[RawCall], where: Where) -> tuple[PlannedCall, ...]:
-        if isinstance(raw, list):
-            return tuple(self._call(call, (*where, i)) for i, call in enumerate(raw))
-        return (self._call(raw, where),)
+        batches: list[tuple[PlannedCall, ...]] = []
+        for i, item in enumerate(raw.calls):
+            place = (*where, "calls", i)
+            if isinstance(item, list):
+                batches.append(tuple(self._call(call, (*place, j)) for j, call in enumerate(item)))
+            else:
+                batches.append((self._call(item, place),))
+        return PlannedTurn(tuple(batches), raw.reply)
 
     def _call(self, raw: RawCall, where: Where) -> PlannedCall:
         tool = self._tool(raw.tool, (*where, "tool"))
@@ -301,12 +300,13 @@ class ScenarioParts:
             raise ProblemError(where, f"{tool.name} takes {wrong.expected} as {name!r}, not {value!r}")
         if wrong is not None:
             raise ProblemError(where, f"{tool.name}: {wrong.path} must be {wrong.expected}, not {wrong.value!r}")
-        with at(*where):
-            parameter.with_roles(written, self._argument_refers)
 
-    def _argument_refers(self, role: CellRole, written: Any) -> None:
-        if not any(labels_in(written)):
-            self._refers(role, written, written)
+        def refers(role: CellRole, one: Any) -> None:
+            if not any(labels_in(one)):
+                self._refers(role, one, one)
+
+        with at(*where):
+            parameter.with_roles(written, refers)
 
     # -- milestones -----------------------------------------------------------------------------------------------
 
@@ -321,9 +321,8 @@ class ScenarioParts:
         if raw.all_of is None:
             constraints: tuple[Constraint, ...] = (self._constraint(raw, where),)
         elif _own_keys(raw):
-            raise ProblemError(
-                where, f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
-            )
+            told = f"milestone {raw.id!r} has constraints both under 'all' and beside it; move them into 'all'"
+            raise ProblemError(where, told)
         else:
             constraints = tuple(self._constraint(part, (*where, "all", i)) for i, part in enumerate(raw.all_of))
         return Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
@@ -342,13 +341,11 @@ class ScenarioParts:
             return MessageConstraint(content, raw.message.sender, raw.message.recipient)
         if raw.table is not None:
             return self._table(raw, where)
-        patterns = raw.any_of or []
         if raw.tool is not None:
             return CallConstraint((self._pattern(raw.tool, raw.arguments or {}, where),), raw.attempt)
-        return CallConstraint(
-            tuple(self._pattern(item.tool, item.arguments, (*where, "any_of", i)) for i, item in enumerate(patterns)),
-            raw.attempt,
-        )
+        numbered = enumerate(raw.any_of or [])
+        patterns = (self._pattern(item.tool, item.arguments, (*where, "any_of", i)) for i, item in numbered)
+        return CallConstraint(tuple(patterns), raw.attempt)
 
     def _pattern(self, name: str, arguments: Mapping[str, Any], where: Where) -> CallPattern:
         tool = self._tool(name, (*where, "tool"))
@@ -374,12 +371,10 @@ class ScenarioParts:
             raise ProblemError(where, told)
         kind = stated[0]
         rows = given[kind]
-        places = (
-            [(item, (*where, kind, i)) for i, item in enumerate(rows)]
-            if isinstance(rows, list)
-            else [(rows, (*where, kind))]
-        )
-        cells = tuple(self._cells(schema, row or {}, place) for row, place in places)
+        if isinstance(rows, list):
+            cells = tuple(self._cells(schema, row, (*where, kind, i)) for i, row in enumerate(rows))
+        else:
+            cells = (self._cells(schema, rows or {}, (*where, kind)),)
         if not cells and kind != "is":
             raise ProblemError((*where, kind), f"{kind} needs at least one row")
         return TableConstraint(schema.name, cast("Any", kind), cells, raw.since or START)
@@ -391,18 +386,14 @@ class ScenarioParts:
             column = self._column(schema, name, place)
             expected = self._expected(written, place)
             for raw, literal in zip(_written_literals(written), _literals(expected), strict=False):
-                self._check_cell(schema, column, raw, literal, place)
+                if literal is None and not column.nullable:
+                    raise ProblemError(place, f"{column.name!r} of table {schema.name!r} is never null")
+                with at(*place):
+                    if literal is not None:
+                        _cell(literal, column)
+                        self._cell_refers(column, raw, literal)
             cells[name] = _usual(expected, column.measure, column.within)
         return cells
-
-    def _check_cell(self, schema: TableSchema, column: Column, written: Any, value: Any, where: Where) -> None:
-        if value is None and column.nullable:
-            return
-        if value is None:
-            raise ProblemError(where, f"{column.name!r} of table {schema.name!r} is never null")
-        with at(*where):
-            _cell(value, column)
-            self._cell_refers(column, written, value)
 
     def _expected(self, value: Any, where: Where) -> Expected:
         try:
@@ -451,9 +442,8 @@ def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: Where) -> 
     known = [parameter.name for parameter in tool.parameters]
     for name in arguments:
         if name not in known:
-            raise ProblemError(
-                (*where, name), f"{tool.name} has no argument {name!r}; known: {', '.join(known) or 'none'}"
-            )
+            told = f"{tool.name} has no argument {name!r}; known: {', '.join(known) or 'none'}"
+            raise ProblemError((*where, name), told)
 
 
 def _own_keys(raw: RawConstraint) -> dict[str, str]:

@@ -120,7 +120,9 @@ class Resolver:
         denied = (wording for fact in denies for words in wordings(fact) for wording in words)
         _check_placeholders((*avoid, *denied, *(wording for fact in facts for wording in fact)), values)
         typed = claims if any(fact.type != "text" for fact in claims) else ()
-        synonyms = _synonyms(parts.get("synonyms") or [])
+        synonyms = tuple(_texts(item, "synonyms") for item in _list(parts.get("synonyms") or [], "synonyms"))
+        if any(len(group) < 2 for group in synonyms):
+            raise ValueProblemError("synonyms expects lists of words that may stand for each other")
         return Expected(
             measure="facts", value=facts, avoid=avoid, values=values, claims=typed, denies=denies, synonyms=synonyms
         )
@@ -170,13 +172,6 @@ def _value_ref(value: Any) -> ValueRef:
 def parse_path(text: object) -> tuple[str | int, ...]:
     """``0.person_id`` as keys and positions; whole numbers are positions."""
     return tuple(int(part) if _POSITION.fullmatch(part) else part for part in str(text).split(".") if part)
-
-
-def _synonyms(items: Any) -> tuple[tuple[str, ...], ...]:
-    groups = tuple(_texts(item, "synonyms") for item in _list(items, "synonyms"))
-    if any(len(group) < 2 for group in groups):
-        raise ValueProblemError("synonyms expects lists of words that may stand for each other")
-    return groups
 
 
 def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:

@@ -79,10 +79,6 @@ def _with_groups(scenario: Scenario) -> list[Tool]:
 Change = Callable[[PresentedTool, World], PresentedTool]
 
 
-def _as_is(tool: PresentedTool, _: World) -> PresentedTool:
-    return tool
-
-
 def _rename_tool(tool: PresentedTool, home: World) -> PresentedTool:
     """A name that says only the domain: its place in the alphabet among the tools of that domain."""
     domain = tool.tool.domain
@@ -106,12 +102,8 @@ def _drop_argument_descriptions(tool: PresentedTool, _: World) -> PresentedTool:
 
 def _drop_argument_types(tool: PresentedTool, _: World) -> PresentedTool:
     schema = object_schema(tool.parameters)
-    told = {
-        name: {"description": item["description"]}
-        for name, item in schema["properties"].items()
-        if "description" in item
-    }
-    untyped = {name: told.get(name, {}) for name in schema["properties"]}
+    properties = schema["properties"].items()
+    untyped = {name: {key: item[key] for key in item if key == "description"} for name, item in properties}
     return replace(tool, schema={**schema, "properties": untyped})
 
 
@@ -143,7 +135,7 @@ class Variant:
     """
 
     select: Selection
-    change: Change = _as_is
+    change: Change = lambda tool, _: tool
     told: Telling = "all"
     free_text: bool = False
 

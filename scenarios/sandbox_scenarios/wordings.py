@@ -9,50 +9,17 @@ from typing import Any
 
 from sandbox_scenarios.facts import DEEDS
 from sandbox_scenarios.model import Fact
+from sandbox_scenarios.units import listed
 
-
-def _words(row: str) -> list[str]:
-    return row.split()
-
-
-_MONTHS = _words("January February March April May June July August September October November December")
-INABILITY = (
-    "can't",
-    "cannot",
-    "can not",
-    "unable",
-    "not able",
-    "not possible",
-    "isn't possible",
-    "no way",
-    "impossible",
-    "no tool",
-    "don't have",
-    "do not have",
-    "couldn't",
-    "could not",
-    "doesn't",
-    "no access",
-    "lack",
-    "beyond",
+_MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
+INABILITY = listed(
+    "can't, cannot, can not, unable, not able, not possible, isn't possible, no way, impossible, no tool, "
+    "don't have, do not have, couldn't, could not, doesn't, no access, lack, beyond"
 )
 _PLACE = re.compile(r"\{\w+\}")
-_UNDONE = (
-    "not",
-    "n't",
-    "nothing",
-    "no message",
-    "hold off",
-    "held",
-    "stays",
-    "left",
-    "keep",
-    "kept",
-    "leave",
-    "remains",
-    "unchanged",
-    "cancelled",
-    "unsent",
+_UNDONE = listed(
+    "not, n't, nothing, no message, hold off, held, stays, left, keep, kept, leave, remains, unchanged, cancelled, "
+    "unsent"
 )
 
 
@@ -65,19 +32,11 @@ def wordings(fact: Fact) -> tuple[tuple[str, ...], ...]:
     if fact.type == "undone":
         return (_UNDONE,)
     if fact.type == "state":
-        on = fact.value[0] == "on"
-        return (
-            ("on", "enabled", "active", "activated", "connected")
-            if on
-            else ("off", "disabled", "deactivated", "disconnected"),
-        )
+        on, off = "on, enabled, active, activated, connected", "off, disabled, deactivated, disconnected"
+        return (listed(on if fact.value[0] == "on" else off),)
     if fact.type == "direction":
-        up = fact.value[0] == "up"
-        return (
-            ("up", "rose", "risen", "increase", "more", "higher")
-            if up
-            else ("down", "fell", "fallen", "decrease", "less", "lower"),
-        )
+        up, down = "up, rose, risen, increase, more, higher", "down, fell, fallen, decrease, less, lower"
+        return (listed(up if fact.value[0] == "up" else down),)
     if fact.type == "polarity":
         return (tuple(map(str, fact.about or fact.value)),)
     return (tuple(dict.fromkeys(word for value in fact.value for word in _forms(fact, value))),)
@@ -96,21 +55,19 @@ def _forms(fact: Fact, value: Any) -> Sequence[str]:
     if fact.type == "phone":
         digits = re.sub(r"\D", "", text)
         national = digits[1:] if len(digits) == 11 and digits.startswith("1") else "0" + digits[2:]
-        spaced = (
-            f"{national[:3]}-{national[3:6]}-{national[6:]}"
-            if not national.startswith("0")
-            else f"{national[:4]} {national[4:7]} {national[7:]}"
-        )
+        spaced = f"{national[:3]}-{national[3:6]}-{national[6:]}"
+        if national.startswith("0"):
+            spaced = f"{national[:4]} {national[4:7]} {national[7:]}"
         return text, digits, national, spaced
     number = f"{value:g}" if isinstance(value, float) else text
     return tuple(dict.fromkeys((number, f"{value:,}" if isinstance(value, int) else number, *_spelt(value))))
 
 
-_SPELT = _words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
+_SPELT = listed(
+    "zero, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, "
+    "sixteen, seventeen, eighteen, nineteen"
 )
-_TENS = _words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_TENS = listed("-, -, twenty, thirty, forty, fifty, sixty, seventy, eighty, ninety")
 
 
 def _spelt(value: Any) -> Sequence[str]:
@@ -125,21 +82,10 @@ def _times(text: str) -> Sequence[str]:
     hour, minute = map(int, text.split(":"))
     short, after = (hour - 1) % 12 + 1, (hour % 12) + 1
     words = [_SPELT[short], _SPELT[after]]
-    forms = [
-        f"{hour:02d}:{minute:02d}",
-        f"{hour}:{minute:02d}",
-        f"{hour}.{minute:02d}",
-        f"{short}:{minute:02d}",
-        f"{short}.{minute:02d}",
-    ]
+    forms = [f"{hour:02d}:{minute:02d}", *(f"{at}{mark}{minute:02d}" for at in (hour, short) for mark in ":.")]
     if minute == 0:
-        forms += [
-            str(hour),
-            str(short),
-            words[0],
-            f"{short}pm",
-            *(("noon", "midday") if hour == 12 else ("midnight",) if hour == 0 else ()),
-        ]
+        forms += [str(hour), str(short), words[0], f"{short}pm"]
+        forms += {12: ("noon", "midday"), 0: ("midnight",)}.get(hour, ())
     parts = {15: "quarter", 30: "half"}
     if minute in parts:
         forms += [f"{parts[minute]} past {words[0]}", f"{parts[minute]} past {short}"]
@@ -162,17 +108,9 @@ def _dates(text: str) -> Sequence[str]:
         return f"{day}{ending}", str(day)
     month, name = parts[-2], _MONTHS[parts[-2] - 1]
     forms = [
-        f"{day} {name}",
-        f"{name} {day}",
-        f"{day}{ending} of {name}",
-        f"{day} {name[:3]}",
-        f"{name[:3]} {day}",
-        f"{day}/{month}",
-        f"{month}/{day}",
-        f"{day:02d}/{month:02d}",
-        f"{month:02d}/{day:02d}",
-        f"{day}{ending} {name}",
-    ]
+        f"{day} {name}", f"{name} {day}", f"{day}{ending} of {name}", f"{day} {name[:3]}", f"{name[:3]} {day}",
+        f"{day}/{month}", f"{month}/{day}", f"{day:02d}/{month:02d}", f"{month:02d}/{day:02d}", f"{day}{ending} {name}",
+    ]  # fmt: skip
     return [*forms, text] if len(parts) == 3 else forms
 
 
@@ -194,9 +132,7 @@ def _durations(seconds: float) -> Sequence[str]:
             if number:
                 parts.append((number, unit))
         plural = [f"{number} {unit}{'s' if number != 1 else ''}" for number, unit in parts]
-        spelt = [
-            f"{(_spelt(number) or (str(number),))[0]} {unit}{'s' if number != 1 else ''}" for number, unit in parts
-        ]
+        spelt = [f"{next(iter(_spelt(n)), n)} {unit}{'s' if n != 1 else ''}" for n, unit in parts]
         short = [f"{number} {'min' if unit == 'minute' else unit[0]}" for number, unit in parts]
         for way in (plural, spelt, short):
             found |= dict.fromkeys(joiner.join(way) for joiner in (" ", ", ", " and "))

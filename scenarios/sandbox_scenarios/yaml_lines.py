@@ -232,7 +232,12 @@ def _check_depth(text: str, path: str) -> None:
 
     Nearly every file is cleared by how its text looks; the others are parsed for their depth alone.
     """
-    if _may_be_deep(text):
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    indented = max((len(line) - len(line.lstrip(" -?:")) for line in text.split("\n")), default=0)
+    if deepest + indented > DEEPEST:
         depth = 0
         events = cast("Iterator[Any]", yaml.parse(text, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
         for event in events:
@@ -240,15 +245,6 @@ def _check_depth(text: str, path: str) -> None:
             if depth > DEEPEST:
                 line = event.start_mark.line + 1
                 raise ScenarioFileError(path, line, f"nests deeper than {DEEPEST} lists and mappings")
-
-
-def _may_be_deep(text: str) -> bool:
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(text):
-        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    indented = max((len(line) - len(line.lstrip(" -?:")) for line in text.split("\n")), default=0)
-    return deepest + indented > DEEPEST
 
 
 def _faults(root: Any) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,8 @@ from itertools import product
 from pathlib import Path
 
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios import Suite
+from sandbox_scenarios.checks import ancestors
 from sandbox_scenarios.model import CallConstraint, Constraint, MessageConstraint, Milestone, TableConstraint
 
 from sandbox_mcp.authoring.drafting.draft import draft
@@ -53,7 +54,10 @@ def compare(suite: Suite, name: str, folder: Path) -> DraftComparison:
     path.write_text(made.text, encoding="utf-8", newline="\n")
     drafted = Suite([path]).get(made.name)
     pairs = _pairs(by_hand.milestones, drafted.milestones)
-    mine, theirs = _edges(by_hand), _edges(drafted)
+    mine, theirs = (
+        {(first, second) for second, names in ancestors(item.milestones, "milestones").items() for first in names}
+        for item in (by_hand, drafted)
+    )
     known = {(pairs[first], pairs[second]) for first, second in mine if first in pairs and second in pairs}
     common = {edge for edge in theirs if set(edge) <= set(pairs.values())}
     logs = (
@@ -96,17 +100,6 @@ def _same(one: Constraint, other: Constraint) -> bool:
     if isinstance(one, MessageConstraint) and isinstance(other, MessageConstraint):
         return (one.sender, one.recipient) == (other.sender, other.recipient)
     return False
-
-
-def _edges(scenario: Scenario) -> set[tuple[str, str]]:
-    """Every order that a scenario demands, directly or not."""
-    before: dict[str, set[str]] = {}
-    waiting = list(scenario.milestones)
-    while waiting:
-        item = next(item for item in waiting if set(item.after) <= before.keys())
-        before[item.id] = set(item.after).union(*(before[name] for name in item.after))
-        waiting.remove(item)
-    return {(first, second) for second, names in before.items() for first in names}
 
 
 SHOWN = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import sentence_lists
-from sandbox_scenarios.model import Scenario, Script
+from sandbox_scenarios.model import Scenario
 
 _ENDS = (".", "!", "?", "\u2026")
 _CLOSING = "\"'\u201d\u2019)"
@@ -31,16 +31,13 @@ def brief(scenario: Scenario) -> Iterator[LintFinding]:
             problem = f"{item.path[-2]} {item.text!r} {fault}"
             mend = "write a whole sentence, in quotes where it has a comma and the list is in brackets"
             yield LintFinding("torn_sentence", item.path, problem, mend)
+    script = scenario.user.script
+    first = script.confirm.casefold().replace(",", " ").partition(" ")[0]
     if not scenario.user.wants_not:
         mend = "say under 'wants_not' what the user refuses, so that every kind of user does"
         if scenario.minefields:
             text = f"nothing keeps the user from agreeing to minefield {scenario.minefields[0].id!r}"
             yield LintFinding("unsaid_refusal", ("minefields", 0), text, mend)
-        elif _script_refuses(scenario.user.script):
+        elif not script.approves or first in _REFUSING:
             text = "the script refuses, and the brief does not say what"
             yield LintFinding("unsaid_refusal", ("user", "script"), text, mend)
-
-
-def _script_refuses(script: Script) -> bool:
-    first = script.confirm.casefold().replace(",", " ").partition(" ")[0]
-    return not script.approves or first in _REFUSING

@@ -10,12 +10,18 @@ from typing import Any
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.hints import Effect
 from sandbox_mcp.world.tx import WHOLE, Effects
-from sandbox_scenarios.model import PlannedCall, Scenario, Solution
+from sandbox_scenarios.model import Scenario, Solution
 
 
 def effects(home: World, tools: Iterable[str]) -> tuple[Effect, ...]:
     """What these tools can change; a tool that declares nothing may change anything."""
-    return tuple(effect for name in tools for effect in _of(home, name))
+    found: list[Effect] = []
+    for name in tools:
+        if name in home.hints.effects:
+            found.append(home.hints.effects[name])
+        elif home.tools[name].action:
+            found += _declared(home, home.tools[name].effects)
+    return tuple(found)
 
 
 def effects_of_others(scenario: Scenario) -> tuple[Effect, ...]:
@@ -24,13 +30,6 @@ def effects_of_others(scenario: Scenario) -> tuple[Effect, ...]:
     acts = dict.fromkeys(act.name for act in scenario.user.script.does.values())
     by_events = (effect for event in home.events for effect in _declared(home, event.effects))
     return (*effects(home, acts), *by_events)
-
-
-def _of(home: World, name: str) -> Iterator[Effect]:
-    if name in home.hints.effects:
-        yield home.hints.effects[name]
-    elif home.tools[name].action:
-        yield from _declared(home, home.tools[name].effects)
 
 
 def _declared(home: World, declared: Effects | None) -> Iterator[Effect]:
@@ -64,12 +63,8 @@ def blocked(scenario: Scenario, solution: Solution) -> tuple[str, ...]:
         return ()
     calls = [call for turn in solution.turns for call in turn.calls]
     off = {switch for call in calls for switch in needs(scenario.home, call.tool, call.arguments) if not state[switch]}
-    if hints.off_first and state[hints.off_first] and any(_switches_on(scenario.home, call) for call in calls):
-        off.add(hints.off_first)
+    first = hints.off_first  # must be off before anything else can be switched on
+    switched_on = {hints.switches.get(call.tool, first) for call in calls if call.arguments.get("on") is True}
+    if first and state[first] and switched_on - {first}:
+        off.add(first)
     return tuple(sorted(off))
-
-
-def _switches_on(home: World, call: PlannedCall) -> bool:
-    return home.hints.switches.get(call.tool, home.hints.off_first) != home.hints.off_first and (
-        call.arguments.get("on") is True
-    )

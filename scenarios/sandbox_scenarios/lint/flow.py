@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number, is_number, spoken
-from sandbox_scenarios.model import Expected, Scenario, TableConstraint
+from sandbox_scenarios.model import Scenario, TableConstraint
 
 NAMES = ("name",)
 """Columns that are a name whatever a world says of them."""
@@ -25,7 +25,11 @@ def flow(scenario: Scenario) -> Iterator[LintFinding]:
         for constraint in milestone.constraints:
             if isinstance(constraint, TableConstraint):
                 for column, value in _written(scenario, constraint):
-                    if not _in(told, value):
+                    if is_number(value):
+                        known = has_number(told, value) or has_ending(told, value)
+                    else:
+                        known = all(contains(told, word) for word in re.findall(r"[^\W_]+", value))
+                    if not known:
                         problem = f"milestone {milestone.id!r} wants {column} {value!r}, which is never told"
                         mend = "let the scripted user say it when asked ('answers')"
                         yield LintFinding("unknowable", ("milestones", number), problem, mend)
@@ -37,17 +41,8 @@ def _written(scenario: Scenario, constraint: TableConstraint) -> Iterator[tuple[
         return
     names = {item.name for item in schema.columns if item.person or item.name in NAMES}
     numbers = {item.name for item in schema.columns if item.unsaid}
-    for row in constraint.rows:
-        for column, expected in row.items():
-            if _literal(expected) and (column in names or (column in numbers and is_number(expected.value))):
-                yield column, str(expected.value)
-
-
-def _literal(expected: Expected) -> bool:
-    return expected.ref is None and isinstance(expected.value, str) and expected.measure in (None, "exact")
-
-
-def _in(told: str, value: str) -> bool:
-    if is_number(value):
-        return has_number(told, value) or has_ending(told, value)
-    return all(contains(told, word) for word in re.findall(r"[^\W_]+", value))
+    for column, expected in (cell for row in constraint.rows for cell in row.items()):
+        value = expected.value
+        literal = expected.ref is None and isinstance(value, str) and expected.measure in (None, "exact")
+        if literal and (column in names or (column in numbers and is_number(value))):
+            yield column, str(value)

@@ -38,13 +38,12 @@ LONG = 4
 
 def leaks(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``tool_name``, ``argument_name``, ``id``, ``secret``, ``unbriefed`` and ``answer_given``."""
+    tools, arguments = _technical(scenario.home)
     for text in texts(scenario):
-        tools, arguments = _technical(scenario.home)
         for name in dict.fromkeys(_NAME.findall(text.text)):
             if name in tools:
-                yield LintFinding(
-                    "tool_name", text.path, f"{_shown(text)} names the tool {name}", "say what is wanted instead"
-                )
+                problem = f"{_shown(text)} names the tool {name}"
+                yield LintFinding("tool_name", text.path, problem, "say what is wanted instead")
             elif name in arguments and text.spoken:
                 problem = f"{_shown(text)} names the argument {name}"
                 yield LintFinding("argument_name", text.path, problem, "say it as a person would")
@@ -115,7 +114,10 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
     for number, milestone in enumerate(scenario.milestones):
         messages = [item for item in milestone.constraints if isinstance(item, MessageConstraint)]
         facts = [fact for item in messages if item.sender == "agent" for fact in _facts(item.content)]
-        if facts and _asks_only(scenario, milestone, by_id) and all(_given(said, fact) for fact in facts):
+        given = all(
+            any(len(word) >= LONG and "{" not in word and contains(said, word) for word in fact) for fact in facts
+        )
+        if facts and given and _asks_only(scenario, milestone, by_id):
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said or been told"
             mend = "ask for something that only a look can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
@@ -134,10 +136,6 @@ def _asks_only(scenario: Scenario, milestone: Milestone, by_id: Mapping[str, Mil
     tools = scenario.home.agent_tools
     looks = all(not tools[pattern.tool].action for item in calls for pattern in item.patterns)
     return bool(calls) and len(calls) == len(constraints) and looks
-
-
-def _given(said: str, fact: tuple[str, ...]) -> bool:
-    return any(len(wording) >= LONG and "{" not in wording and contains(said, wording) for wording in fact)
 
 
 def _shown(text: Text) -> str:

@@ -15,7 +15,18 @@ LACKS = "insufficient_information"
 
 def parts(scenario: Scenario) -> Iterator[LintFinding]:
     """Rules ``missing`` and ``reply_rests_on_nothing``."""
-    yield from _missing(scenario)
+    user = scenario.user
+    without_milestone = "has no milestone, so doing nothing would score full marks"
+    silent = "says nothing about what the user knows and what it does not"
+    for there, path, problem, mend in (
+        (scenario.about, (), "has no 'about'", "say in a sentence what makes it interesting"),
+        (scenario.categories, (), "has no category", "list under 'categories' what it is about"),
+        (scenario.solutions, (), "has no reference solution", "write one under 'reference'"),
+        (scenario.milestones, (), without_milestone, "say under 'milestones' what should happen"),
+        (user.knows or user.does_not_know, ("user",), silent, "fill 'knows' and 'does_not_know'"),
+    ):
+        if not there:
+            yield LintFinding("missing", path, problem, mend)
     lonely = len(scenario.milestones) == 1 and LACKS in scenario.categories
     for number, milestone in enumerate(scenario.milestones):
         if says(milestone) and not milestone.after and not lonely:
@@ -29,22 +40,6 @@ def says(milestone: Milestone) -> bool:
     return any(isinstance(item, MessageConstraint) and item.sender == "agent" for item in milestone.constraints)
 
 
-def _missing(scenario: Scenario) -> Iterator[LintFinding]:
-    user = scenario.user
-    if not scenario.about:
-        yield LintFinding("missing", (), "has no 'about'", "say in a sentence what makes it interesting")
-    if not scenario.categories:
-        yield LintFinding("missing", (), "has no category", "list under 'categories' what it is about")
-    if not scenario.solutions:
-        yield LintFinding("missing", (), "has no reference solution", "write one under 'reference'")
-    if not scenario.milestones:
-        text = "has no milestone, so doing nothing would score full marks"
-        yield LintFinding("missing", (), text, "say under 'milestones' what should happen")
-    if not user.knows and not user.does_not_know:
-        text = "says nothing about what the user knows and what it does not"
-        yield LintFinding("missing", ("user",), text, "fill 'knows' and 'does_not_know'")
-
-
 def categories(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``category``."""
     mine = set(scenario.categories)
@@ -54,9 +49,8 @@ def categories(scenario: Scenario) -> Iterator[LintFinding]:
         if len(scenario.categories) > 1:
             yield _wrong(f"{LACKS} stands beside other categories", "let it stand alone")
         if not any(map(says, scenario.milestones)):
-            yield _wrong(
-                f"{LACKS}, but no milestone asks for the reason", "add a milestone on the message that says why"
-            )
+            mend = "add a milestone on the message that says why"
+            yield _wrong(f"{LACKS}, but no milestone asks for the reason", mend)
         return
     yield from _counted(scenario)
     off = [blocked(scenario, solution) for solution in scenario.solutions]

@@ -5,8 +5,7 @@ a minefield is the agent's to hit. A call that counts as an attempt can always b
 also call tools that they were never offered.
 """
 
-from collections.abc import Container, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 from sandbox_mcp.tools import World
@@ -18,7 +17,6 @@ from sandbox_scenarios.lint.parts import LACKS
 from sandbox_scenarios.model import (
     CallConstraint,
     Constraint,
-    Expected,
     Milestone,
     PlannedCall,
     Scenario,
@@ -61,20 +59,11 @@ def _table(scenario: Scenario, constraint: TableConstraint, possible: tuple[Effe
         yield f"no tool offered {constraint.kind} rows of {constraint.table!r}"
     elif constraint.kind in ("is", "updates") and not kinds & {"adds", "removes"}:
         settable = {column for effect in mine for column in effect.columns}
-        yield from _stuck(scenario, constraint, settable)
-
-
-def _stuck(scenario: Scenario, constraint: TableConstraint, settable: set[str]) -> Iterator[str]:
-    """Columns that no tool can set and that have another value in every row."""
-    rows = scenario.world.table(constraint.table).values()
-    for wanted in constraint.rows:
-        for column, expected in wanted.items():
-            if column not in settable and _literal(expected) and not any(row[column] == expected.value for row in rows):
+        rows = scenario.world.table(constraint.table).values()
+        for column, expected in (cell for wanted in constraint.rows for cell in wanted.items()):
+            literal = expected.ref is None and expected.measure in (None, "exact")
+            if literal and column not in settable and not any(row[column] == expected.value for row in rows):
                 yield f"no tool offered sets {column!r} of {constraint.table!r}"
-
-
-def _literal(expected: Expected) -> bool:
-    return expected.ref is None and expected.measure in (None, "exact")
 
 
 def _spare(scenario: Scenario) -> Iterator[LintFinding]:
@@ -98,11 +87,8 @@ def _named(home: World, constraint: Constraint) -> tuple[str, ...]:
     """The tools that a constraint is on, directly or by what it says of a table."""
     if isinstance(constraint, CallConstraint):
         return tuple(pattern.tool for pattern in constraint.patterns)
-    if isinstance(constraint, TableConstraint):
-        return tuple(
-            name for name in home.agent_tools if any(e.table == constraint.table for e in effects(home, [name]))
-        )
-    return ()
+    table = constraint.table if isinstance(constraint, TableConstraint) else None
+    return tuple(name for name in home.agent_tools if any(item.table == table for item in effects(home, [name])))
 
 
 def _copied(scenario: Scenario) -> Iterator[LintFinding]:
@@ -121,16 +107,17 @@ def _literal_ids(scenario: Scenario, call: PlannedCall) -> Iterator[str]:
     state = scenario.home.state_tables
     columns = (column for schema in state.values() for column in schema.columns)
     ids = {item.name for item in columns if item.role and item.role.kind in ("key", "id")}
+    written: list[Any] = []
+
+    def note_id(role: CellRole, value: Any) -> None:
+        if role.kind == "id" and role.table in state and value is not None:
+            written.append(value)
+
     for item in scenario.home.agent_tools[call.tool].parameters:
-        written: list[Any] = []
+        written.clear()
         if item.role or item.inside:
-            item.with_roles(call.arguments.get(item.name), partial(_note_id, state, written))
-        elif item.name in ids:
-            written = [call.arguments[item.name]] if item.name in call.arguments else []
+            item.with_roles(call.arguments.get(item.name), note_id)
+        elif item.name in ids and item.name in call.arguments:
+            written.append(call.arguments[item.name])
         if any(not any(labels_in(one)) for one in written):
             yield item.name
-
-
-def _note_id(state: Container[str], noted: list[Any], role: CellRole, value: Any) -> None:
-    if role.kind == "id" and role.table in state and value is not None:
-        noted.append(value)

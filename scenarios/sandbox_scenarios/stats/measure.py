@@ -20,15 +20,9 @@ from sandbox_scenarios.stats.environments import Environment, environments
 from sandbox_scenarios.variants import presented
 
 CLASSIC = (
-    "base",
-    "3_distraction_tools",
-    "10_distraction_tools",
-    "all_tools",
-    "tool_name_scrambled",
-    "tool_description_scrambled",
-    "argument_description_scrambled",
-    "argument_type_scrambled",
-)
+    "base", "3_distraction_tools", "10_distraction_tools", "all_tools",
+    "tool_name_scrambled", "tool_description_scrambled", "argument_description_scrambled", "argument_type_scrambled",
+)  # fmt: skip
 """The variants that ToolSandbox has of every scenario."""
 MANY_ARGUMENTS, MANY_TOOLS = 6, 4
 """More arguments in a call, and more tools in a turn, make a hard case. Source: MTU-Bench, table 8."""
@@ -120,13 +114,16 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
     columns = [
         f"{name}.{column.name}" for home in homes for name, table in home.tables.items() for column in table.columns
     ]
+    found = Counter(category for item in scenarios for category in item.categories)
+    reached = ((name, found[name] * len(CLASSIC)) for name in get_args(Category))
+    cases = (Count(name, value, published.CATEGORIES.get(name) if theirs else None) for name, value in reached)
     return Stats(
         scenarios=len(scenarios),
         statistics=_statistics(scenarios, sum(len(home.tools) for home in homes), theirs),
-        categories=_categories(scenarios, published.CATEGORIES if theirs else {}),
+        categories=tuple(cases),
         columns=_milestones(scenarios, _columns, published.COLUMNS if theirs else {}, columns),
         tools=_milestones(scenarios, _tools, published.TOOLS if theirs else {}, every_tool),
-        features=_features(scenarios, _timed(homes)),
+        features=_features(scenarios, homes),
         worlds=Counter(suite.lineage(item.name)[-1] for item in scenarios),
         families=Counter(Path(item.path).stem for item in scenarios),
         similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
@@ -184,11 +181,6 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _categories(scenarios: Sequence[Scenario], theirs: Mapping[str, int]) -> tuple[Count, ...]:
-    found = Counter(category for item in scenarios for category in item.categories)
-    return tuple(Count(name, found[name] * len(CLASSIC), theirs.get(name)) for name in get_args(Category))
-
-
 def _milestones(
     scenarios: Sequence[Scenario],
     names: Callable[[Milestone], Iterable[str]],
@@ -215,17 +207,12 @@ def _tools(milestone: Milestone) -> Iterator[str]:
             yield from (pattern.tool for pattern in constraint.patterns)
 
 
-def _timed(homes: Iterable[World]) -> set[str]:
-    """The tools of every group with one that makes rows which fall due."""
-    found: set[str] = set()
+def _features(scenarios: Sequence[Scenario], homes: Iterable[World]) -> tuple[Count, ...]:
+    timed: set[str] = set()  # the tools of every group with one that makes rows which fall due
     for home in homes:
         due = {event.table.name for event in home.events}
         groups = {tool.domain for tool in home.tools.values() if tool.effects and due & set(tool.effects.adds)}
-        found |= {name for name, tool in home.agent_tools.items() if tool.domain in groups}
-    return found
-
-
-def _features(scenarios: Sequence[Scenario], timed: set[str]) -> tuple[Count, ...]:
+        timed |= {name for name, tool in home.agent_tools.items() if tool.domain in groups}
     counted: Mapping[str, Callable[[Scenario], bool]] = {
         "several reference solutions": lambda item: len(item.solutions) > 1,
         "a minefield": lambda item: bool(item.minefields),

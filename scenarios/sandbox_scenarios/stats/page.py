@@ -1,6 +1,6 @@
 """The figures as a page: tables in Markdown, put between two marks of a file whose rest is written by hand."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from sandbox_scenarios.stats.measure import CLASSIC, Count, Stats
 
@@ -20,6 +20,11 @@ def update(text: str, stats: Stats, picture: str) -> str:
 def page(stats: Stats, picture: str) -> str:
     """All tables; ``picture`` is where the picture of the coverage is."""
     cases = stats.scenarios * len(CLASSIC)
+    alike = [(variant, *(f"{item[name]:.3f}" for name in stats.readings)) for variant, item in stats.similarity.items()]
+    # mean pairwise Jaccard similarity, in each reading of ToolScan's appendix B.4
+    similar = "How alike the names of the tools are (ToolScan, appendix B.4)"
+    rows = [tuple(map(str, item.row())) for item in stats.environments]
+    theirs = _markdown("Environments beside ToolScan's (table 3)", environment_heads(stats), rows)
     return "\n".join(
         (
             f"{stats.scenarios} scenarios, {len(CLASSIC)} classic variants each: {cases} test cases.\n",
@@ -31,8 +36,8 @@ def page(stats: Stats, picture: str) -> str:
             _plain("Scenarios that have", "", [(item.name, item.ours) for item in stats.features]),
             _plain("Scenarios per world", "world", stats.worlds.items()),
             _plain("Scenarios per file", "file", stats.families.items()),
-            _similar(stats),
-            *_environments(stats),
+            _markdown(similar, ("variant", *stats.readings), alike),
+            *([theirs] if rows else []),
         )
     )
 
@@ -44,20 +49,6 @@ def _table(title: str, counts: Sequence[Count]) -> str:
 
 def _plain(title: str, head: str, rows: Iterable[tuple[str, float]]) -> str:
     return _markdown(title, (head, "scenarios"), [(name, _number(value)) for name, value in rows])
-
-
-def _similar(stats: Stats) -> str:
-    """Mean pairwise Jaccard similarity of tool names. Source: ToolScan, appendix B.4, in each reading of it."""
-    rows = [(variant, *(f"{item[name]:.3f}" for name in stats.readings)) for variant, item in stats.similarity.items()]
-    return _markdown(
-        "How alike the names of the tools are (ToolScan, appendix B.4)", ("variant", *stats.readings), rows
-    )
-
-
-def _environments(stats: Stats) -> Iterator[str]:
-    if stats.environments:
-        rows = [tuple(map(str, item.row())) for item in stats.environments]
-        yield _markdown("Environments beside ToolScan's (table 3)", environment_heads(stats), rows)
 
 
 def environment_heads(stats: Stats) -> tuple[str, ...]:

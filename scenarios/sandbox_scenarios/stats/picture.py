@@ -23,17 +23,13 @@ def picture(stats: Stats) -> str:
         'font-family="sans-serif" font-size="12" role="img">'
     )
     title = "<title>Scenarios per tool and category, and arguments given</title>"
-    paper = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
-    return "\n".join((head, title, paper, *_heads(categories), *_rows(stats, categories), "</svg>", ""))
-
-
-def _heads(categories: list[str]) -> Iterator[str]:
+    parts = [head, title, f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
     for number, name in enumerate(categories):
         x = LEFT + CELL * number + CELL // 2
         shown = escape(name.replace("_", " "))
-        yield f'<text x="{x}" y="{TOP - 10}" transform="rotate(-40 {x} {TOP - 10})">{shown}</text>'
-    x = LEFT + CELL * len(categories) + 12
-    yield f'<text x="{x}" y="{TOP - 10}">arguments given</text>'
+        parts.append(f'<text x="{x}" y="{TOP - 10}" transform="rotate(-40 {x} {TOP - 10})">{shown}</text>')
+    parts.append(f'<text x="{LEFT + CELL * len(categories) + 12}" y="{TOP - 10}">arguments given</text>')
+    return "\n".join((*parts, *_rows(stats, categories), "</svg>", ""))
 
 
 def _rows(stats: Stats, categories: list[str]) -> Iterator[str]:
@@ -50,11 +46,8 @@ def _rows(stats: Stats, categories: list[str]) -> Iterator[str]:
                 ink = "#ffffff" if shade > 0.5 else "#000000"
                 yield f'<rect {box} fill="#1d4e89" fill-opacity="{shade}"/>'
                 yield f'<text x="{x + CELL // 2}" y="{y + 14}" text-anchor="middle" fill="{ink}">{count}</text>'
-        yield from _bar(LEFT + CELL * len(categories) + 12, y, *stats.arguments[tool])
-
-
-def _bar(x: int, y: int, given: int, of: int) -> Iterator[str]:
-    if of:
-        yield f'<rect x="{x}" y="{y + 4}" width="{BAR}" height="{ROW - 8}" fill="#eeeeee"/>'
-        yield f'<rect x="{x}" y="{y + 4}" width="{BAR * given // of}" height="{ROW - 8}" fill="#2f7d4f"/>'
-        yield f'<text x="{x + BAR + 6}" y="{y + 14}">{given}/{of}</text>'
+        x, (given, of) = LEFT + CELL * len(categories) + 12, stats.arguments[tool]
+        if of:
+            yield f'<rect x="{x}" y="{y + 4}" width="{BAR}" height="{ROW - 8}" fill="#eeeeee"/>'
+            yield f'<rect x="{x}" y="{y + 4}" width="{BAR * given // of}" height="{ROW - 8}" fill="#2f7d4f"/>'
+            yield f'<text x="{x + BAR + 6}" y="{y + 14}">{given}/{of}</text>'
