@@ -197,10 +197,14 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
     found = {item.id: item for item in mutants_of(stage)}
     if mutant not in found:
         raise RunError(f"scenario {name!r} has no mutant {mutant!r}; known: {', '.join(found)}")
-    chosen = found[mutant]
-    if not chosen.solution.turns:
-        return chosen, idle(stage.scenario)
-    return chosen, stage.rehearse(chosen.solution, chosen.variant, chosen.known).log
+    return found[mutant], log_of(stage, found[mutant])
+
+
+def log_of(stage: RehearsalStage, mutant: Mutant) -> Trajectory:
+    """What is recorded when a mutant is played."""
+    if not mutant.solution.turns:
+        return idle(stage.scenario)
+    return stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
 
 
 def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
