@@ -203,7 +203,10 @@ def grade(
     started, ended = trajectory.started, trajectory.ended
     verdicts = {family.name: family.grade(subject, mode) for family in chosen}
     broken, course = _broken(trajectory), course_of(trajectory)
-    spoiled = None if broken or keep_spoiled else _spoiled(verdicts, subject, mode)
+    spoiled = None
+    if not broken and not keep_spoiled:  # whatever metrics were asked for
+        [users] = families(names=[USERS])
+        spoiled = spoiled_by_user(verdicts[USERS] if USERS in verdicts else users.grade(subject, mode))
     filled = f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
     return Scores(
         session=started.session,
@@ -243,9 +246,3 @@ def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float |
     first, last = (value if isinstance(value, int | float) else None for value in (begin.get("time"), end.get("time")))
     took = None if first is None or last is None else round(last - first, 3)
     return took if took is not None and 0 <= took < LONGEST else None
-
-
-def _spoiled(verdicts: Mapping[str, Verdict], subject: Subject, mode: Mode) -> str | None:
-    """Why the session should not be blamed on its agent, which does not depend on the metrics that were asked for."""
-    [users] = families(names=[USERS])
-    return spoiled_by_user(verdicts[USERS] if USERS in verdicts else users.grade(subject, mode))

@@ -2,8 +2,8 @@
 
 Policy: sessions of one scenario are not independent, so the scenario is the unit: its variants and trials are repeated
 measures, standard errors are clustered by scenario, and degrees of freedom are the number of scenarios less one. Trials
-are averaged first, so that a variant that was played more often does not count more. Intervals are 95 % unless asked
-otherwise. With one scenario there is no interval, and none is made up. Passing means a value of at least ``PASS``.
+are averaged first, so that a variant that was played more often does not count more. Intervals are 95 %. With
+one scenario there is no interval, and none is made up. Passing means a value of at least ``PASS``.
 """
 
 import math
@@ -106,7 +106,7 @@ class PassCounts(dict[Cell, tuple[int, int]]):
         return cls({cell: (len(items), sum(item.score >= PASS for item in items)) for cell, items in found.items()})
 
 
-def clustered_mean(values: Mapping[str, Sequence[float]], level: float = LEVEL) -> Estimate:
+def clustered_mean(values: Mapping[str, Sequence[float]]) -> Estimate:
     """The mean of all values with an interval that takes their clustering into account.
 
     With x_ci the i-th value of cluster c, n values and C clusters,
@@ -123,7 +123,7 @@ def clustered_mean(values: Mapping[str, Sequence[float]], level: float = LEVEL) 
     error = _standard_error(values, mean, count)
     if error is None:
         return Estimate(mean, None, None, len(values), count)
-    reach = _t(1 - (1 - level) / 2, len(values) - 1) * error
+    reach = _t(1 - (1 - LEVEL) / 2, len(values) - 1) * error
     return Estimate(mean, mean - reach, mean + reach, len(values), count)
 
 
@@ -135,7 +135,7 @@ def _standard_error(values: Mapping[str, Sequence[float]], mean: float, count: i
     return math.sqrt(clusters / (clusters - 1) * squares) / count
 
 
-def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]], level: float = LEVEL) -> Estimate:
+def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]]) -> Estimate:
     """The mean of several means, each of values of its own, which may come from the same clusters or from others.
 
     With m_j the mean of the n_j values x_cji of column j, k columns and C clusters in all, cluster c moves the result
@@ -147,7 +147,7 @@ def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]], level: float
     """
     if not columns:
         raise ValueError("a mean of means needs at least one column")
-    alone = [clustered_mean(values, level) for values in columns]
+    alone = [clustered_mean(values) for values in columns]
     moves: dict[str, float] = {}
     for values, found in zip(columns, alone, strict=True):
         for cluster, items in values.items():
@@ -157,7 +157,7 @@ def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]], level: float
     if len(moves) < 2:
         return Estimate(mean, None, None, len(moves), count)
     error = math.sqrt(len(moves) / (len(moves) - 1) * math.fsum(move**2 for move in moves.values()))
-    reach = _t(1 - (1 - level) / 2, len(moves) - 1) * error
+    reach = _t(1 - (1 - LEVEL) / 2, len(moves) - 1) * error
     return Estimate(mean, mean - reach, mean + reach, len(moves), count)
 
 
@@ -165,7 +165,7 @@ def _t(quantile: float, freedom: int) -> float:
     return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 
 
-def mean_score(sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estimate:
+def mean_score(sessions: Iterable[ScoredSession]) -> Estimate:
     """The mean over trials, then over scenarios and variants, with its interval, clustered by scenario.
 
     Where all values are within 0 and 1 the interval is kept there too. ``sessions`` counts what the mean is of.
@@ -176,7 +176,7 @@ def mean_score(sessions: Iterable[ScoredSession], level: float = LEVEL) -> Estim
     cells = by_cell(sessions)
     values = {cell: [session.score for session in items] for cell, items in cells.items()}
     shares = all(0 <= value <= 1 for items in values.values() for value in items)
-    found = clustered_mean(_clusters({cell: math.fsum(items) / len(items) for cell, items in values.items()}), level)
+    found = clustered_mean(_clusters({cell: math.fsum(items) / len(items) for cell, items in values.items()}))
     return _within(found, *((0.0, 1.0) if shares else (-math.inf, math.inf)), sum(map(len, values.values())))
 
 
@@ -187,26 +187,26 @@ def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
     return found
 
 
-def pass_at(k: int, sessions: Iterable[ScoredSession] | PassCounts, level: float = LEVEL) -> Estimate | None:
+def pass_at(k: int, sessions: Iterable[ScoredSession] | PassCounts) -> Estimate | None:
     """pass@k: the chance that at least one of k trials passes, averaged over what was played at least k times.
 
     Per scenario and variant with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where nothing has k
     trials. Source: Chen et al. 2021, equation 1.
     """
-    return _over_trials(k, sessions, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k), level)
+    return _over_trials(k, sessions, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k))
 
 
-def pass_hat(k: int, sessions: Iterable[ScoredSession] | PassCounts, level: float = LEVEL) -> Estimate | None:
+def pass_hat(k: int, sessions: Iterable[ScoredSession] | PassCounts) -> Estimate | None:
     """pass^k: the chance that all of k trials pass, averaged over what was played at least k times.
 
     Per scenario and variant with n trials of which c passed: C(c, k) / C(n, k). None where nothing has k trials.
     Source: Yao et al., tau-bench, 2024, section 3.
     """
-    return _over_trials(k, sessions, lambda n, c: math.comb(c, k) / math.comb(n, k), level)
+    return _over_trials(k, sessions, lambda n, c: math.comb(c, k) / math.comb(n, k))
 
 
 def _over_trials(
-    k: int, sessions: Iterable[ScoredSession] | PassCounts, chance: Callable[[int, int], float], level: float
+    k: int, sessions: Iterable[ScoredSession] | PassCounts, chance: Callable[[int, int], float]
 ) -> Estimate | None:
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -215,7 +215,7 @@ def _over_trials(
     if not enough:
         return None
     chances = {cell: chance(played, passed) for cell, (played, passed) in enough.items()}
-    return _within(clustered_mean(_clusters(chances), level), 0.0, 1.0, sum(played for played, _ in enough.values()))
+    return _within(clustered_mean(_clusters(chances)), 0.0, 1.0, sum(played for played, _ in enough.values()))
 
 
 def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[Cell, ...]:
@@ -228,7 +228,7 @@ Pair = tuple[ScoredSession, ScoredSession]
 """The same scenario, variant and trial, or whatever the pairing leaves of these, in A and in B."""
 
 
-def compare(pairs: Sequence[Pair], level: float = LEVEL) -> PairedDifference:
+def compare(pairs: Sequence[Pair]) -> PairedDifference:
     """The difference of B from A, over pairs of the same scenario, clustered by scenario.
 
     The test on passing takes pairs for independent, which the interval does not: with several trials or variants
@@ -247,8 +247,8 @@ def compare(pairs: Sequence[Pair], level: float = LEVEL) -> PairedDifference:
     shares = all(0 <= session.score <= 1 for pair in pairs for session in pair)
     bounds = (-1.0, 1.0) if shares else (-math.inf, math.inf)
     return PairedDifference(
-        difference=_within(clustered_mean(gains, level), *bounds, len(pairs)),
-        smallest=_smallest(gains, level),
+        difference=_within(clustered_mean(gains), *bounds, len(pairs)),
+        smallest=_smallest(gains),
         shares=shares,
         only_a=only_a,
         only_b=only_b,
@@ -266,7 +266,7 @@ def _mcnemar(only_a: int, only_b: int) -> float:
     return float(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 
-def _smallest(gains: Mapping[str, Sequence[float]], level: float) -> float | None:
+def _smallest(gains: Mapping[str, Sequence[float]]) -> float | None:
     """(t(level) + t(power)) * SE: the true difference that would be found significant in ``POWER`` of such runs.
 
     None where SE is unknown or 0, which says that too few scenarios were played, not that everything would be found.
@@ -277,7 +277,7 @@ def _smallest(gains: Mapping[str, Sequence[float]], level: float) -> float | Non
     if error is None or error < NOISE:
         return None
     freedom = len(gains) - 1
-    return (_t(1 - (1 - level) / 2, freedom) + _t(POWER, freedom)) * error
+    return (_t(1 - (1 - LEVEL) / 2, freedom) + _t(POWER, freedom)) * error
 
 
 def _within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:

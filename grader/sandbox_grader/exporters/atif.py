@@ -64,12 +64,11 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
     lead = turn.said or turn.note
     first = turn.thought or lead or turn.calls[0]
     agents = not turn.calls or turn.calls[0].caller == "agent"
-    step: dict[str, Any] = {
-        "step_id": number,
-        **_timestamp(first.clock),
-        "source": "agent" if lead is None and agents else SOURCES[lead.sender if lead else turn.calls[0].caller],
-        "message": "" if lead is None or _is_kept_from_agent(lead) else lead.content,
-    }
+    step: dict[str, Any] = {"step_id": number}
+    if EPOCH <= first.clock < 1e11:  # where virtual time is a time at all
+        step["timestamp"] = datetime.fromtimestamp(first.clock, UTC).isoformat().replace("+00:00", "Z")
+    step["source"] = "agent" if lead is None and agents else SOURCES[lead.sender if lead else turn.calls[0].caller]
+    step["message"] = "" if lead is None or _is_kept_from_agent(lead) else lead.content
     if turn.thought is not None:
         step["reasoning_content"] = turn.thought.content
     if turn.calls and agents:
@@ -86,13 +85,6 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
     step |= {"observation": {"results": results}} if results else {}
     about = _unusual(turn, step["source"])
     return step | ({"extra": {OURS: about}} if about else {})
-
-
-def _timestamp(clock: float) -> dict[str, str]:
-    """The time of a step, where virtual time is a time at all."""
-    if not EPOCH <= clock < 1e11:
-        return {}
-    return {"timestamp": datetime.fromtimestamp(clock, UTC).isoformat().replace("+00:00", "Z")}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -35,11 +35,6 @@ SIDES: Final = MappingProxyType(
 KINDS: Final = MappingProxyType[int, ErrorKind]({-32601: "unknown_tool", -32602: "invalid_format"})
 """JSON-RPC's error codes to our kinds; a call that fails with any other one failed in its tool."""
 
-INNER = ("message", "payload", "data")
-DIRECTION = ("direction", "sender", "from")
-TIME = ("timestamp", "time", "ts")
-SESSION = ("session", "session_id", "sessionId")
-
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -97,7 +92,7 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
     if _is_rpc(node):
         yield Frame(node, None, None, "")
         return
-    inner = next((found for key in INNER if (found := node.get(key)) is not None), None)
+    inner = next((found for key in ("message", "payload", "data") if (found := node.get(key)) is not None), None)
     if inner is not None and isinstance(inner.value, str):
         try:
             inner = replace(inner, value=loads(inner.string())[0])
@@ -105,9 +100,13 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
             raise inner.fail(f"is not a JSON-RPC message: {error}") from error
     if inner is None or not all(_is_rpc(item) for item in _each(inner)):
         raise node.fail("is not a JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
-    side = next((SIDES.get(value) for key in DIRECTION if isinstance(value := node.members().get(key), str)), None)
-    stamp = next((node.members()[key] for key in TIME if node.get(key) is not None), None)
-    session = next((node.need(key).label() for key in SESSION if node.get(key) is not None), "")
+    members = node.members()
+    sides = (SIDES.get(value) for key in ("direction", "sender", "from") if isinstance(value := members.get(key), str))
+    stamps = (members[key] for key in ("timestamp", "time", "ts") if members.get(key) is not None)
+    sessions = (
+        node.need(key).label() for key in ("session", "session_id", "sessionId") if members.get(key) is not None
+    )
+    side, stamp, session = next(sides, None), next(stamps, None), next(sessions, "")
     yield from (Frame(item, side, stamp, session) for item in _each(inner))
 
 

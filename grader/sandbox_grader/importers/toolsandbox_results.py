@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder
-from sandbox_grader.importers.reading.json_values import JsonNode, is_array, is_object, load, loads
+from sandbox_grader.importers.reading.json_values import is_array, is_object, load, loads
 from sandbox_grader.importers.reading.values import Given, arguments_of, failure
 from sandbox_grader.toolsandbox import KEYS, MESSAGES, ROLES, TABLES, ids_of, split_name
 from sandbox_mcp.trajectory import Event, Role, ToolCall
@@ -86,7 +86,15 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _session(file: Path, names: Names) -> Imported:
     loaded = load(file)
-    context, messages = _parsed(loaded.nodes[0])
+    try:
+        context = _Context.model_validate(loaded.nodes[0].members())
+        rows = [row for row in context.tables.messages if row.get("sender") is not None]
+        messages = [_Message.model_validate({k: v for k, v in row.items() if v is not None}) for row in rows]
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"])) or "document"
+        raise loaded.nodes[0].fail(f"{place}: {str(fault['msg']).splitlines()[0]}") from error
+    messages.sort(key=lambda item: item.sandbox_message_index)
     name = file.parent.name
     scenario, variant = split_name(name)
     builder = SessionBuilder(FORMAT, str(file), scenario, loaded.losses)
@@ -102,18 +110,6 @@ def _session(file: Path, names: Names) -> Imported:
         ended = "the log stops after a reply"
     imported = builder.finish(names.unique(name), "recorded" if ended else None, ended)
     return replace(imported, events=tuple(_with_changes(imported.events, states)))
-
-
-def _parsed(node: JsonNode) -> tuple[_Context, list[_Message]]:
-    try:
-        context = _Context.model_validate(node.members())
-        rows = [row for row in context.tables.messages if row.get("sender") is not None]
-        messages = [_Message.model_validate({k: v for k, v in row.items() if v is not None}) for row in rows]
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        place = ".".join(map(str, fault["loc"])) or "document"
-        raise node.fail(f"{place}: {str(fault['msg']).splitlines()[0]}") from error
-    return context, sorted(messages, key=lambda item: item.sandbox_message_index)
 
 
 def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:

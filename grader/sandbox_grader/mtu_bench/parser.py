@@ -50,7 +50,14 @@ def parse_single(text: str) -> Parsed:
         return Parsed(NO_CALL, broken=_promises_call(text))
     marked = _marked(text)
     name = _after(marked, _ACTION).split(_INPUT)[0].strip()
-    arguments = _first_object(_after(marked, _INPUT))
+    line = (_after(marked, _INPUT).strip().rsplit("}", 1)[0] + "}").replace("\n", "")
+    _, opened, rest = _lowered(line).partition("{")
+    if not opened:
+        raise ParserCrashError(CRASH)
+    written = "{" + rest.partition("}")[0] + "}"  # an unclosed brace is closed at the end
+    # single quotes made double; one behind a backslash stays and the backslash is doubled
+    requoted = re.sub(r"\\?'", lambda found: '"' if found[0] == "'" else r"\\'", written)
+    arguments = _json(written) or _json(requoted)
     if arguments is None or "None" in name:
         return Parsed(NO_CALL, broken=_promises_call(text))
     return Parsed({name.split(",")[0].strip() if "," in name else name: arguments})
@@ -89,18 +96,6 @@ def _after(text: str, marker: str) -> str:
     if len(parts) == 1:
         raise ParserCrashError(CRASH)
     return parts[1]
-
-
-def _first_object(text: str) -> Mapping[str, Any] | None:
-    """The arguments of a single call; None where they are no JSON. An unclosed brace is closed at the end."""
-    line = (text.strip().rsplit("}", 1)[0] + "}").replace("\n", "")
-    _, opened, rest = _lowered(line).partition("{")
-    if not opened:
-        raise ParserCrashError(CRASH)
-    written = "{" + rest.partition("}")[0] + "}"
-    # single quotes made double; one behind a backslash stays and the backslash is doubled
-    requoted = re.sub(r"\\?'", lambda found: '"' if found[0] == "'" else r"\\'", written)
-    return _json(written) or _json(requoted)
 
 
 def _lowered(text: str) -> str:

@@ -119,8 +119,7 @@ class PaperTable:
         filled = FilledTable(self, tuple(rows), others, runs[0].report.mode if runs else self.mode, bool(runs))
         cells = list(zip(*(row.cells for row in (*rows, *others)), strict=True))
         said = [any(cell.found or cell.printed is not None for cell in column) for column in cells]
-        kept = (n for n, column in enumerate(self.columns) if not column.optional or (said and said[n]))
-        return filled.with_columns(list(kept))
+        return filled.with_columns([n for n, c in enumerate(self.columns) if not c.optional or (said and said[n])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ Source: ToolScan, appendix B.2; ``toolscan/utils/tool/helpers.py`` of the author
 import ast
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,23 +34,15 @@ def split(message: str) -> NamedAction | None:
     ends = [found for found in _END.finditer(text) if found.end() > last]
     if not ends:
         return None
-    name = _named(text, ends)
-    if name is not None:
-        return name
-    before = text[: ends[0].start()].rstrip()
-    return NamedAction(before[before.rfind("\n") + 1 :].lstrip(), text[ends[0].end() :])
-
-
-def _named(text: str, ends: Sequence[re.Match[str]]) -> NamedAction | None:
-    """What stands between the first ``Action:`` that has an input after a name of one line, and that input."""
-    start = text.find(_START)
+    start = text.find(_START)  # of the first that has an input after a name of one line
     for end in ends:
         while 0 <= start <= end.start() - len(_START):
             name = text[start + len(_START) : end.start()].strip()
             if "\n" not in name:
                 return NamedAction(name, text[end.end() :])
             start = text.find(_START, start + 1)
-    return None
+    before = text[: ends[0].start()].rstrip()
+    return NamedAction(before[before.rfind("\n") + 1 :].lstrip(), text[ends[0].end() :])
 
 
 def read_literal(text: str) -> Any:

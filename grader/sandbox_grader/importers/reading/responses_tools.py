@@ -14,7 +14,6 @@ from sandbox_grader.importers.reading.json_values import JsonNode, is_array, is_
 from sandbox_grader.importers.reading.values import Given, arguments_of, failure
 
 BY_THE_CLIENT: Final = frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"})
-OUTPUTS: Final = ("_call_output", "tool_search_output")
 RESULTS: Final = MappingProxyType({"code_interpreter_call": "outputs", "file_search_call": "results"})
 """Under which member an item holds what came of its call."""
 SOURCES: Final = "sources"
@@ -32,7 +31,10 @@ def is_call(kind: str) -> bool:
 
 def is_output(kind: str) -> bool:
     """Whether an item holds what came of such a call."""
-    return kind.endswith(OUTPUTS) and kind not in ("function_call_output", "custom_tool_call_output")
+    return kind.endswith(("_call_output", "tool_search_output")) and kind not in (
+        "function_call_output",
+        "custom_tool_call_output",
+    )
 
 
 def is_the_clients(item: JsonNode) -> bool:
