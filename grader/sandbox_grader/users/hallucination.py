@@ -1,10 +1,10 @@
 """What a user says without being able to know it: secrets that it gives away, and values that it makes up.
 
-Policy: a value counts the first time it is said, if it is in nothing the user was told and the agent has not said it
-before. One that is in the world, was found by a tool or is expected by the scenario is a leak, since the agent was to
-find it out; a telephone number, mail address or id that is nowhere is an invention, on which an agent may act. A date
-counts only where none was named, and a name only inside a sentence, because people can work out the one and
-begin a sentence with anything. All is read in English.
+Policy: a value counts the first time it is said, if it is in nothing the user was told or found out by its own acts,
+and the agent has not said it before. One that is in the world, was found by a tool or is expected by the scenario is a
+leak, since the agent was to find it out; a telephone number, mail address or id that is nowhere is an invention, on
+which an agent may act. A date counts only where none was named, and a name only inside a sentence, because people can
+work out the one and begin a sentence with anything. All is read in English.
 
 Source: ToolSandbox, section 2.2 and table 2, hallucination; those were counted by hand, and these are the ones that a
 program can be sure of.
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_grader.conduct.observed import leaves
 from sandbox_grader.users.secrets import Secrets, keep_result, secrets_of
 from sandbox_grader.users.talk import UserMistake, UserView, known, mentioned
 from sandbox_grader.users.values import TAIL, Value, digits, names_a_day, plain, telling
@@ -71,7 +72,9 @@ def hallucinations(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     turn = 0
     for event in talk.trajectory.events:
         if isinstance(event, ToolCall):
-            if event.caller == "agent" and event.error is None:
+            if event.caller == "user":
+                ground.add(" ; ".join(map(str, leaves(event.error.message if event.error else event.result))))
+            elif event.caller == "agent" and event.error is None:
                 keep_result(secrets, event)
         elif event.seq in lines:
             if event.sender == "user" and turn:

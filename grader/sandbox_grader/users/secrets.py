@@ -15,6 +15,7 @@ from sandbox_grader.users.values import TAIL, Value, month_day, plain, telling
 from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_local
+from sandbox_mcp.world.schema import CellRole
 
 FEWEST_WORDS = 3
 """A text of fewer words may be said by chance."""
@@ -139,8 +140,8 @@ def _secrets_in(world: Mapping[str, Mapping[str, Mapping[str, Any]]], scenario: 
                             secrets.passwords.setdefault(plain(cell), source)
     for line in scenario.user.does_not_know:
         secrets.keep(line, "what the scenario says it does not know")
-    for expected, column in _expectations(scenario):
-        _keep_expected(secrets, scenario, expected, column)
+    for expected, name, role in _expectations(scenario):
+        _keep_expected(secrets, scenario, expected, name, role)
     secrets.keep_day(scenario.clock.now, scenario.clock.zone, "the world's clock")
     return secrets
 
@@ -161,10 +162,10 @@ def is_sayable_number(leaf: Any) -> TypeGuard[int | float]:
     return is_number(leaf) and abs(leaf) < LARGEST
 
 
-def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, column: str) -> None:
-    source = f"what the scenario expects of {column}"
+def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, name: str, role: CellRole | None) -> None:
+    source = f"what the scenario expects of {name}"
     value = expected.value
-    if column.endswith("timestamp") and is_sayable_number(value):
+    if role is not None and role.kind == "moment" and is_sayable_number(value):
         secrets.keep_day(float(value), scenario.clock.zone, source)
         return
     for leaf in leaves(value):
@@ -174,12 +175,19 @@ def _keep_expected(secrets: Secrets, scenario: Scenario, expected: Expected, col
             secrets.keep(leaf, source)
 
 
-def _expectations(scenario: Scenario) -> Iterator[tuple[Expected, str]]:
-    """The values that milestones compare, each with the name of its column or argument."""
+def _expectations(scenario: Scenario) -> Iterator[tuple[Expected, str, CellRole | None]]:
+    """The values that milestones compare, each with the name and the role of its column or argument."""
+    home = scenario.home
     for constraint in (constraint for milestone in scenario.milestones for constraint in milestone.constraints):
         if isinstance(constraint, TableConstraint):
-            yield from ((expected, column) for row in constraint.rows for column, expected in row.items())
+            schema = home.tables.get(constraint.table)
+            roles = {item.name: item.role for item in schema.columns} if schema else {}
+            for row in constraint.rows:
+                yield from ((expected, column, roles.get(column)) for column, expected in row.items())
         elif isinstance(constraint, CallConstraint):
-            yield from ((value, name) for pattern in constraint.patterns for name, value in pattern.arguments.items())
+            for pattern in constraint.patterns:
+                tool = home.tools.get(pattern.tool)
+                roles = {item.name: item.role for item in tool.parameters} if tool else {}
+                yield from ((value, name, roles.get(name)) for name, value in pattern.arguments.items())
         else:
-            yield constraint.content, "the reply"
+            yield constraint.content, "the reply", None

@@ -1,0 +1,47 @@
+"""What a user finds out by acts of its own it knows, and what it says without them is a leak."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from sandbox_grader import grade
+from sandbox_grader.users.secrets import secrets_of
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.authoring.deep_lint import lint_scenario
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.worlds import FILES
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FILES, str(HERE / "ward.py"))
+
+
+@pytest.fixture
+def suite() -> Suite:
+    return Suite([HERE / "ward.yaml"])
+
+
+def test_what_an_act_of_its_own_told_it_the_user_may_say(suite: Suite) -> None:
+    move = suite.get("ward_move")
+    scores = grade(RehearsalStage(move).rehearse(move.solutions[0]).log, move)
+    assert (scores.score, scores.reason) == (1, None)
+    assert lint_scenario(suite, "ward_move").complaints == ()
+
+
+def test_without_the_act_the_same_words_are_a_leak(suite: Suite) -> None:
+    move = suite.get("ward_move")
+    log = RehearsalStage(move).rehearse(move.solutions[0]).log
+    unread = [event for event in log.events if not (isinstance(event, ToolCall) and event.caller == "user")]
+    reason = grade(dataclasses.replace(log, events=tuple(unread)), move).reason or ""
+    assert reason.startswith("spoiled_by_user: leak")
+
+
+def test_a_day_that_a_milestone_expects_is_a_secret_whatever_its_column_is_called(suite: Suite) -> None:
+    leave = suite.get("ward_leave")
+    log = RehearsalStage(leave).rehearse(leave.solutions[0]).log
+    assert secrets_of(log, leave).values["date", "12-14"] == "what the scenario expects of leaves"
