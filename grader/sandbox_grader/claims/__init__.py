@@ -2,6 +2,6 @@
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.finding import Finding
-from sandbox_grader.claims.reader import Hearing, claims, hear
+from sandbox_grader.claims.reader import Hearing, claims, hear, withdraws
 
-__all__ = ["Background", "Finding", "Hearing", "claims", "hear"]
+__all__ = ["Background", "Finding", "Hearing", "claims", "hear", "withdraws"]

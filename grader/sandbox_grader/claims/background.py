@@ -21,9 +21,9 @@ _OF_THE_PAST = frozenset(
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Background:
-    """The session until a message.
+    """The session until a message; only the same one is equal, so that what was read against it is found again.
 
     ``given``: the user's words. ``known``: texts and numbers from calls' arguments and results. ``deeds``: kinds of
     deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:

@@ -29,7 +29,6 @@ class Hearing:
     findings: tuple[Finding, ...]
     invented: str | None = None
     dumped: str | None = None
-    withdraws: bool = False
 
     @property
     def right(self) -> bool:
@@ -68,19 +67,24 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
         findings = (elsewhere, *findings[1:])
     return Hearing(
         findings,
-        surplus.unsupported(spoken, _allowing(back, every))
-        or accounts.misdirected(spoken, back)
-        or accounts.told_role(spoken, back),
+        _invented(message, back, any(fact.type == "undone" for fact in every)),
         surplus.dumped(spoken, every, found, back) if facts else None,
-        spoken.withdrawn > 0,
     )
 
 
-def _allowing(back: Background, facts: Sequence[Fact]) -> Background:
-    """Holding back may be told as cancelling."""
-    if any(fact.type == "undone" for fact in facts):
-        return replace(back, deeds=back.deeds | {"remove"})
-    return back
+@lru_cache(maxsize=64)
+def _invented(message: str, back: Background, undone: bool) -> str | None:
+    """The words of a deed that nothing did, the same for all facts; holding back may be told as cancelling."""
+    spoken, _ = _spoken(message)
+    allowing = replace(back, deeds=back.deeds | {"remove"}) if undone else back
+    return (
+        surplus.unsupported(spoken, allowing) or accounts.misdirected(spoken, back) or accounts.told_role(spoken, back)
+    )
+
+
+def withdraws(message: str) -> bool:
+    """Whether a message takes back what was said before it."""
+    return _spoken(message)[0].withdrawn > 0
 
 
 def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact, MessageConstraint, Milestone, ValueRef
 
-from sandbox_grader.claims import Background, Finding, Hearing, claims, hear
+from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.verbs import claimed, kinds_of
 from sandbox_grader.milestones.measures import Lookup, written
 from sandbox_grader.milestones.timeline import Timeline
@@ -93,7 +93,7 @@ class Listener:
     def withdraws(self, index: int) -> bool:
         """Whether a message takes back what was said before it."""
         message = self._timeline.events[index]
-        return isinstance(message, Message) and hear(message.content, ()).withdraws
+        return isinstance(message, Message) and withdraws(message.content)
 
     def _forbidden(self, index: int, denied: Sequence[Fact]) -> str | None:
         if not denied:
