@@ -5,6 +5,9 @@ goes to the end of the import path, so that nothing else in it ever takes the pl
 """
 
 import sys
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -12,6 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_mcp.errors import SandboxError
+
+PYTHON = Path(traceback.__file__).parent
+"""Where Python's own library lies."""
+OURS = frozenset({"sandbox_mcp", "sandbox_grader", "sandbox_scenarios", "sandbox_clients"})
+"""The packages of this project."""
 
 
 class OwnCodeError(SandboxError):
@@ -25,18 +33,50 @@ def own_code(place: str) -> Any:
         OwnCodeError: the module cannot be imported, or it lacks the attribute.
     """
     module, _, attribute = place.partition(":")
+    if not module or not attribute:
+        raise OwnCodeError(f"expected MODULE:ATTRIBUTE, got {place!r}")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
-    try:
+    with others_code(f"module {module!r} cannot be imported", OwnCodeError):
         _import_from_working_directory(module.partition(".")[0])
         found: Any = import_module(module)
-    except (ImportError, SyntaxError, ValueError) as error:
-        raise OwnCodeError(f"module {module!r} cannot be imported: {error}") from error
     for part in attribute.split("."):
         found = getattr(found, part, None)
         if found is None:
             raise OwnCodeError(f"module {module!r} has no {attribute!r}")
     return found
+
+
+@contextmanager
+def others_code(failed: str, kind: type[SandboxError]) -> Generator[None]:
+    """Run code of others; whatever it raises, an exit included, becomes one line: what failed, how, and in which line.
+
+    Raises:
+        SandboxError: of this ``kind``, or as that code raised it.
+    """
+    try:
+        yield
+    except SandboxError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise kind(f"{failed}: {told(error)}") from error
+
+
+def told(error: BaseException) -> str:
+    """What code of others broke on, in one line, with the file and line of theirs where it did."""
+    lines = str(error).splitlines()
+    if isinstance(error, ImportError | SyntaxError) and lines:  # they say what and where themselves
+        return lines[0]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_others(frame.filename)]
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{': ' if lines else ''}{lines[0] if lines else ''}{place}"
+
+
+def _is_of_others(file: str) -> bool:
+    path = Path(file)
+    in_python = PYTHON in path.parents and "site-packages" not in path.parts
+    ours = any(folder.name in OURS and (folder / "__init__.py").exists() for folder in path.parents)
+    return not (file.startswith("<") or in_python or ours)
 
 
 def _import_from_working_directory(name: str) -> None:

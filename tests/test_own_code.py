@@ -1,6 +1,7 @@
 """Code of the user's own is found in the working directory, and nothing else that lies there gets in the way."""
 
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_mcp.own_code import OwnCodeError, own_code
+from tests.each import each
 
 OURS = ("sandbox_grader", "sandbox_scenarios", "sandbox_clients", "sandbox_mcp")
 
@@ -58,6 +60,28 @@ def test_a_module_that_cannot_be_imported_is_not_left_half_loaded(folder: Path) 
     with pytest.raises(OwnCodeError, match="No module named 'no_such_package'"):
         own_code("broken:agent")
     assert "broken" not in sys.modules
+
+
+@each(
+    ("body", "told"),
+    [
+        ("\nx = unknown\n", "NameError: name 'unknown' is not defined (broken.py, line 2)"),
+        ("{}['a']\n", "KeyError: 'a' (broken.py, line 1)"),
+        ("import sys\nsys.exit(0)\n", "SystemExit: 0 (broken.py, line 2)"),
+        ("def f(:\n", "invalid syntax (broken.py, line 1)"),
+        ("import json\njson.loads('{')\n", "(broken.py, line 2)"),
+    ],
+)
+def test_whatever_a_module_breaks_on_is_one_line_that_says_where(folder: Path, body: str, told: str) -> None:
+    (folder / "broken.py").write_text(body)
+    with pytest.raises(OwnCodeError, match="^module 'broken' cannot be imported: [^\n]*" + re.escape(told) + "$"):
+        own_code("broken:agent")
+
+
+@each("place", [":agent", "mine:", "mine", ""])
+def test_a_place_without_both_halves_is_refused(place: str) -> None:
+    with pytest.raises(OwnCodeError, match=f"expected MODULE:ATTRIBUTE, got {place!r}"):
+        own_code(place)
 
 
 def test_nothing_else_in_the_folder_takes_the_place_of_what_the_program_imports(folder: Path) -> None:

@@ -4,13 +4,14 @@ Policy: the function is asked once per user message, with the whole conversation
 what to say: ``async def agent(asked: Asked) -> str``. Whatever it raises is a fault of the agent.
 """
 
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools
-from sandbox_clients.mcp_tools import named
+from sandbox_clients.mcp_tools import leaves, named
 from sandbox_mcp.users import Line
 
 
@@ -47,12 +48,23 @@ class _Asking:
         except AgentError:
             raise
         except Exception as error:
-            raise AgentError(f"the agent raised {named(error)}") from error
+            raise AgentError(f"the agent raised {named(leaves(error)[0])}") from error
         turn = AgentTurn(answer) if isinstance(answer, str) else answer
         if not isinstance(turn, AgentTurn):  # pyright: ignore[reportUnnecessaryIsInstance]  (code of others)
             raise AgentError(f"the agent answered with {type(turn).__name__}; expected text, or an AgentTurn")
         self.said.append(Line("agent", turn.text))
         return turn
+
+
+def function_agent(given: Any, name: str = "") -> "FunctionAgent | None":
+    """The agent that an async function is, or an object that is called like one; None for anything else.
+
+    Without a ``name`` it is called as the function is.
+    """
+    if not inspect.iscoroutinefunction(given) and not inspect.iscoroutinefunction(type(given).__call__):
+        return None
+    function = getattr(given, "func", given)  # what functools.partial wraps
+    return FunctionAgent(given, name or getattr(function, "__name__", type(given).__name__))
 
 
 @dataclass(frozen=True, slots=True)

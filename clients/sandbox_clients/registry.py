@@ -4,7 +4,6 @@ Policy: an attribute may be an agent, a class or function that makes one from se
 answers a conversation; whatever it is, it gets what every agent gets.
 """
 
-import inspect
 import shlex
 import sys
 
@@ -12,10 +11,11 @@ from sandbox_scenarios.problem import closest
 
 from sandbox_clients.base import Agent, UnknownAgentError
 from sandbox_clients.frameworks import FRAMEWORKS, framework_agent
+from sandbox_clients.function import function_agent
 from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
-from sandbox_mcp.own_code import OwnCodeError, own_code
+from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
 
 AGENTS = ("reference", "refuse", "openai", "responses", "anthropic")
 """The agents that come with the package and run in this process."""
@@ -87,12 +87,14 @@ def _own(name: str, settings: AgentSettings) -> Agent:
         raise UnknownAgentError(f"agent {name!r}: {error}") from error
     if isinstance(found, Agent):
         return found
-    if inspect.iscoroutinefunction(found):
-        from sandbox_clients.function import FunctionAgent
-
-        return FunctionAgent(found, name)
-    made = found(settings) if callable(found) else None
+    if asked := function_agent(found, name):
+        return asked
+    made = None
+    if callable(found):
+        with others_code(f"agent {name!r}: called with AgentSettings to make an agent, it failed", UnknownAgentError):
+            made = found(settings)
     if not isinstance(made, Agent):
         expected = "an Agent, something that makes one from AgentSettings, or an async function"
-        raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {type(found).__name__}")
+        gave = f"{type(found).__name__} that gives {type(made).__name__}" if callable(found) else type(found).__name__
+        raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {gave}")
     return made

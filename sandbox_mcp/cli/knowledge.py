@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.cli.options import together
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.own_code import OwnCodeError, own_code
+from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.world.faults import ToolFault
 
@@ -73,10 +73,8 @@ def _live(name: str) -> tuple[Any, str, Sources]:
         raise SandboxError(f"--knowledge {name!r}: {error}") from error
     worlds = list(_with_sources())
     kinds = tuple(sources.kind for _, sources in worlds)
-    try:
+    with others_code(f"--knowledge {name!r} failed", SandboxError):
         knowledge = found() if callable(found) and not isinstance(found, kinds) else found
-    except Exception as error:
-        raise SandboxError(f"--knowledge {name!r} failed with {type(error).__name__}: {error}") from error
     for world, sources in worlds:
         if isinstance(knowledge, sources.kind):
             return knowledge, world, sources

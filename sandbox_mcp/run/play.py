@@ -4,8 +4,10 @@ Policy: whatever breaks in an agent, or never answers, ends its own session and 
 agent is stopped, even in the middle of its turn, because nothing it does can count any more.
 """
 
+import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -73,7 +75,7 @@ async def play(
         planned = staged(solutions[0], spec.scenario, spec.variant, session.tools) if solutions else None
         brief = Brief(session.spec.instructions, reach(opened), planned)
         message: str | None = opened.opening
-        with ambient(sink):
+        with ambient(sink), its_own_fault():
             async with agent.converse(brief) as conversation:
                 while message is not None:
                     answer = await answer_to(conversation, message, watched, patience)
@@ -101,7 +103,7 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     """
     with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
         try:
-            with ambient(watched.sink):
+            with ambient(watched.sink), its_own_fault():
                 return await conversation.turn(message)
         finally:
             watched.turn = None
@@ -110,7 +112,24 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     return AgentTurn("")
 
 
-def problem_of(error: Exception) -> str:
+@contextmanager
+def its_own_fault() -> Generator[None]:
+    """Make a fault of the agent of what would end more than its session: an exit, or cancelling what is not cancelled.
+
+    Raises:
+        AgentError: the agent, or what it runs on, raised such a thing.
+    """
+    try:
+        yield
+    except (SystemExit, asyncio.CancelledError, BaseExceptionGroup) as error:
+        cause, task = leaves(error)[0], asyncio.current_task()
+        stopped = isinstance(cause, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+        if stopped or not isinstance(cause, Exception | SystemExit | asyncio.CancelledError):
+            raise
+        raise AgentError(problem_of(cause)) from error
+
+
+def problem_of(error: BaseException) -> str:
     """What an agent broke on, in one sentence."""
     cause = leaves(error)[0]
     return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {named(cause)}"

@@ -211,7 +211,7 @@ def test_without_them_the_offline_sources_answer(place: Path) -> None:
         (("--knowledge", "live_sources:missing"), "module 'live_sources' has no 'missing'"),
         (("--knowledge", "live_sources:OfflineStocks"), "gives a OfflineStocks; expected a Knowledge"),
         (("--knowledge", "live_sources:nonsense"), "gives a int; expected a Knowledge for the world 'phone'"),
-        (("--knowledge", "live_sources:broken"), "'live_sources:broken' failed with ZeroDivisionError"),
+        (("--knowledge", "live_sources:broken"), "'live_sources:broken' failed: ZeroDivisionError"),
         (("--replay", "mine.yaml"), "mine.yaml"),
     ],
 )

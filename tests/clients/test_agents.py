@@ -165,12 +165,12 @@ def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_
         ("referense", "unknown agent 'referense'; did you mean 'reference'"),
         ("openai", "name one with --model"),
         ("my_agents:nobody", "module 'my_agents' has no 'nobody'"),
-        ("my_agents:", "module 'my_agents' has no ''"),
+        ("my_agents:", "expected MODULE:ATTRIBUTE"),
         ("no_such_module:x", "module 'no_such_module' cannot be imported"),
         ("broken_agents:x", "cannot be imported: No module named 'no_such_package'"),
         ("my_agents:wrong", "'my_agents:wrong' is not an agent"),
         ("my_agents:number", "is not an agent; expected an Agent"),
-        (":x", "cannot be imported"),
+        (":x", "expected MODULE:ATTRIBUTE"),
     ],
 )
 def test_what_is_no_agent_is_told_in_one_line(name: str, says: str) -> None:

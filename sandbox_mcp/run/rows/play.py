@@ -25,7 +25,7 @@ from sandbox_scenarios.model import Solution
 from sandbox_mcp import __version__
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.run.play import Reach
+from sandbox_mcp.run.play import Reach, its_own_fault
 from sandbox_mcp.run.rows.instructions import AnswerForm, instructions
 from sandbox_mcp.run.rows.suite import RowScenario, wanted_turn
 from sandbox_mcp.run.rows.tools import observed_in, past_steps, row_tools
@@ -150,7 +150,8 @@ class RowCrew(Crew):
             async with agent.converse(Brief(told, reach(opened), solution, history)) as conversation:
                 said = AgentTurn("")
                 with anyio.move_on_after(None if math.isinf(patience) else patience) as waiting:
-                    said = await conversation.turn(opening)
+                    with its_own_fault():
+                        said = await conversation.turn(opening)
                 if waiting.cancelled_caught:
                     raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
         finally:
