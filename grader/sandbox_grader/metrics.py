@@ -4,6 +4,7 @@ Policy: a family of ours is one class in one module and one line here; one of an
 group ``sandbox_mcp.metrics``, found when families are first asked for. A name is given once.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -11,9 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.metric import Metric
-from sandbox_grader.plugins import found_outside
+from sandbox_grader.metric import Metric, Mode, Subject, Verdict
+from sandbox_grader.plugins import found_outside, loaded
 from sandbox_grader.similarity import DEFAULT, similarity
+from sandbox_mcp.own_code import others_code
 
 FAMILIES = MappingProxyType(
     {
@@ -50,9 +52,13 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
     outside = found_outside(GROUP, FAMILIES)
     if name not in outside:
         raise GraderError(f"unknown metric family {name!r}; known: {', '.join((*FAMILIES, *outside))}")
-    made = outside[name].load()()
+    kind, whose = loaded(outside[name]), f"metric {name!r} of {outside[name].value}"
+    made: Any = None
+    if callable(kind):
+        with others_code(f"{whose} cannot be made", GraderError):
+            made = kind()
     if getattr(made, "name", None) != name or not callable(getattr(made, "grade", None)):
-        raise GraderError(f"metric {name!r} of {outside[name].value}: expected a class with name = {name!r} and grade")
+        raise GraderError(f"{whose}: expected a class with name = {name!r} and grade")
     return made
 
 
@@ -69,6 +75,43 @@ def families(likeness: str = DEFAULT, names: Iterable[str | Metric] = ()) -> lis
     """
     chosen = tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
     return [metric(name, likeness) if isinstance(name, str) else name for name in chosen]
+
+
+def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
+    """What a family says of one session.
+
+    Raises:
+        GraderError: a family of others broke, or what it said is not a :class:`Verdict` of JSON values.
+    """
+    if family.name in FAMILIES:
+        return family.grade(subject, mode)
+    with others_code(f"metric {family.name!r} failed", GraderError):
+        verdict: Any = family.grade(subject, mode)
+    if not isinstance(verdict, Verdict):
+        raise GraderError(f"metric {family.name!r} answered with {type(verdict).__name__}; expected a Verdict")
+    for name, value in (*verdict.values.items(), *(("details", one) for one in verdict.details)):
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise GraderError(f"metric {family.name!r}: {name} is {value!r}; expected what JSON can hold") from error
+        if name == "details" and not isinstance(value, Mapping):
+            raise GraderError(f"metric {family.name!r}: among its details is {value!r}; expected objects")
+    return verdict
+
+
+def summarised(family: Metric, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
+    """What a family makes of many sessions.
+
+    Raises:
+        GraderError: a family of others broke, or gave something else than a mapping.
+    """
+    if family.name in FAMILIES:
+        return family.summarise(graded, mode)
+    with others_code(f"metric {family.name!r} failed to sum up", GraderError):
+        summary: Any = family.summarise(graded, mode)
+    if not isinstance(summary, Mapping):
+        raise GraderError(f"metric {family.name!r} summed up as {type(summary).__name__}; expected a mapping")
+    return summary  # pyright: ignore[reportUnknownVariableType]
 
 
 def summed_details(family: str, details: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

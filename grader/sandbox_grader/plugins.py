@@ -7,8 +7,10 @@ the same report would mean two things.
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from sandbox_grader.errors import GraderError
+from sandbox_mcp.own_code import others_code
 
 
 def found_outside(group: str, ours: Iterable[str]) -> Mapping[str, EntryPoint]:
@@ -25,6 +27,16 @@ def found_outside(group: str, ours: Iterable[str]) -> Mapping[str, EntryPoint]:
         known[point.name] = point.value
         found[point.name] = point
     return found
+
+
+def loaded(point: EntryPoint) -> Any:
+    """What an entry point names.
+
+    Raises:
+        GraderError: it cannot be imported.
+    """
+    with others_code(f"entry point {point.name!r} of {point.group}: {point.value!r} cannot be imported", GraderError):
+        return point.load()
 
 
 @cache

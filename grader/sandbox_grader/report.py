@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.metric import Mode, Subject, means
-from sandbox_grader.metrics import FAMILIES, is_known
+from sandbox_grader.metric import Metric, Mode, Subject, means
+from sandbox_grader.metrics import FAMILIES, is_known, summarised
 from sandbox_grader.metrics import metric as metric_named
 from sandbox_grader.scores import SCORE, USERS, Scores
 from sandbox_grader.similarity import DEFAULT
@@ -62,7 +62,8 @@ class Report:
 
     ``similarity`` names what free text was compared by. ``planned`` is how many sessions there were to be, ``wasted``
     what sessions took that were set aside, and ``stopped`` why no more were played. ``floor`` and ``ceiling`` are the
-    reports of a refusing and of the reference agent, see :mod:`sandbox_grader.bounds`.
+    reports of a refusing and of the reference agent, see :mod:`sandbox_grader.bounds`. ``own_metrics`` are those that
+    were asked for as objects, which sum up what they said.
     """
 
     sessions: list[Scores] = field(default_factory=list[Scores])
@@ -78,6 +79,7 @@ class Report:
     stopped: str | None = None
     floor: "Report | None" = None
     ceiling: "Report | None" = None
+    own_metrics: tuple[Metric, ...] = ()
     _arranged: tuple[Sequence[Scores], Sequence[Scores]] = field(
         default=((), ()), init=False, repr=False, compare=False
     )
@@ -224,7 +226,7 @@ class Report:
     def families(self) -> dict[str, Mapping[str, Any]]:
         """What each family makes of all its sessions; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
-        ordered = self._in_order()
+        ordered, own = self._in_order(), {metric.name: metric for metric in self.own_metrics}
         alike = dict[Any, Subject]()  # by what the summaries of our families look at besides the verdicts
         looked_at = [(item.scenario, item.variant, item.categories) for item in ordered]
         cells = [
@@ -239,8 +241,8 @@ class Report:
                 if family in item.verdicts and (item.scored or (item.spoiled and family == USERS))
             ]
             if any(verdict.inconclusive is None for _, verdict in graded):
-                summarise = metric_named(family, self.similarity).summarise if is_known(family) else means
-                found[family] = summarise(graded, self.mode)
+                kind = own.get(family) or (metric_named(family, self.similarity) if is_known(family) else None)
+                found[family] = summarised(kind, graded, self.mode) if kind else means(graded, self.mode)
         return found
 
     def rows(self) -> list[dict[str, Any]]:
@@ -320,7 +322,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""
-        return {**self.summary(), "sessions": [item.to_json() for item in self.sessions]}
+        return {**self.summary(), "sessions": [item.to_json() for item in self._in_order()]}
 
     def to_pandas(self) -> Any:
         """A data frame with one row per session: scores, ending, tokens, cost, model and categories.

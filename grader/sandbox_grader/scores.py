@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.course import SessionCourse, course_of
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric, Mode, Subject, Verdict
-from sandbox_grader.metrics import families
+from sandbox_grader.metrics import families, judged
 from sandbox_grader.references import references_of
 from sandbox_grader.similarity import DEFAULT
 from sandbox_grader.spending import Spent, spent_in
@@ -201,7 +201,7 @@ def grade(
     held_against = any(name not in (STATEFUL, USERS) for name in names)  # these two need no reference
     subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario)
     started, ended = trajectory.started, trajectory.ended
-    verdicts = {family.name: family.grade(subject, mode) for family in chosen}
+    verdicts = {family.name: judged(family, subject, mode) for family in chosen}
     broken, course = _broken(trajectory), course_of(trajectory)
     spoiled = None
     if not broken and not keep_spoiled:  # whatever metrics were asked for

@@ -29,7 +29,7 @@ IDENTITY = (
 def rows(report: Report) -> list[dict[str, Any]]:
     """One flat row per session, all with the same columns in the same order; ``cost`` needs the report's prices."""
     flat: list[dict[str, Any]] = []
-    for scores in report.sessions:
+    for scores in report.ordered:
         data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
         row = {
             **{name: data[name] for name in IDENTITY if name in data},
@@ -64,7 +64,7 @@ def to_junit(report: Report, threshold: float | None = None) -> str:
     least = PASS if threshold is None else threshold - (1 - PASS)
     suite = ElementTree.Element("testsuite", name="sandbox-mcp", tests=str(len(report.sessions)))
     failures = skipped = 0
-    for scores in report.sessions:
+    for scores in report.ordered:
         name = _legal(f"{scores.variant} trial {scores.trial}")
         took = f"{scores.seconds or 0.0:.3f}"
         case = ElementTree.SubElement(suite, "testcase", classname=_legal(scores.scenario), name=name, time=took)

@@ -9,7 +9,6 @@ import asyncio
 import inspect
 import math
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 
 import anyio
+from anyio.from_thread import start_blocking_portal
 from sandbox_clients.base import Agent
-from sandbox_clients.function import FunctionAgent, Respond
+from sandbox_clients.function import Respond, function_agent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader.metric import Metric, Mode
@@ -154,7 +154,8 @@ def evaluate(
         patience=max_turn_seconds,
     )
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if pack is None else pack)
-    tally = RunTally(prices, budget, metric=metric)
+    own = tuple(one for one in metrics if not isinstance(one, str))
+    tally = RunTally(prices, budget, metric=metric, own_metrics=own)
     with nullcontext(out) if out else TemporaryDirectory() as place:
         folder = RunFolder(Path(place))
         crew: Crew
@@ -236,8 +237,8 @@ def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         asyncio.get_running_loop()
     except RuntimeError:
         return anyio.run(work)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(anyio.run, work).result()
+    with start_blocking_portal() as portal:  # which stops the work where the caller is interrupted
+        return portal.call(work)
 
 
 def _agent(given: str | Agent | Respond, endpoint: EndpointSettings) -> Agent:
@@ -245,6 +246,8 @@ def _agent(given: str | Agent | Respond, endpoint: EndpointSettings) -> Agent:
         return agent_named(given, AgentSettings(endpoint=endpoint))
     if isinstance(given, Agent):
         return given
-    if not inspect.iscoroutinefunction(given):
-        raise RunError(f"agent {given!r} cannot be played; expected an async function, an Agent, or a name")
-    return FunctionAgent(given, given.__name__)
+    if asked := function_agent(given):
+        return asked
+    found = "a function that is not async" if inspect.isroutine(given) else f"{type(given).__name__}"
+    name = getattr(given, "__name__", repr(given))
+    raise RunError(f"agent {name!r} cannot be played; expected an async function, an Agent, or a name, found {found}")

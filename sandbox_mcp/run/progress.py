@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sandbox_grader.metric import Metric
 from sandbox_grader.report import Report
 from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.spending import Prices, Spent
@@ -35,6 +36,7 @@ class RunTally:
     prices: Prices = field(default_factory=Prices)
     budget: Budget = field(default_factory=Budget)
     metric: str = SCORE
+    own_metrics: tuple[Metric, ...] = ()
     clock: Callable[[], float] = time.monotonic
     scores: dict[str, Scores] = field(default_factory=dict[str, Scores])
     total: int = 0
@@ -94,7 +96,12 @@ class RunTally:
         """What is done so far."""
         stopped = "budget" if self.stopped else None
         return Report(
-            list(self.scores.values()), metric=self.metric, prices=self.prices, wasted=self.wasted, stopped=stopped
+            list(self.scores.values()),
+            metric=self.metric,
+            prices=self.prices,
+            wasted=self.wasted,
+            stopped=stopped,
+            own_metrics=self.own_metrics,
         )
 
 

@@ -13,6 +13,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.own_code import others_code
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.calling import place_of
 from sandbox_mcp.world.faults import WorldError
@@ -56,7 +57,7 @@ def named(name: str) -> World:
 
     Raises:
         UnknownWorldError: there is none.
-        WorldError: its code cannot be loaded.
+        WorldError: its code cannot be loaded, or an installed package gives it a name that is taken or not its own.
     """
     if name in BUILT_IN:
         return _declared_at(BUILT_IN[name])
@@ -66,7 +67,10 @@ def named(name: str) -> World:
                 return world
     installed = _installed()
     if name in installed:
-        return _declared_at(installed[name])
+        world = _declared_at(installed[name])
+        if world.name != name:
+            raise WorldError(f"entry point {name!r} of {GROUP}: {installed[name]!r} declares the world {world.name!r}")
+        return world
     raise UnknownWorldError(name)
 
 
@@ -146,7 +150,7 @@ def _loaded(path: Path) -> tuple[World, ...]:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         place = "" if isinstance(error, SyntaxError) else f"at {place_of(error)}: "
         raise WorldError(f"{str(path)!r} cannot be loaded: {place}{type(error).__name__}: {error}") from error
@@ -162,10 +166,8 @@ def _loaded(path: Path) -> tuple[World, ...]:
 
 def _declared_at(place: str) -> World:
     module, _, attribute = place.partition(":")
-    try:
+    with others_code(f"the world at {place!r} cannot be loaded", WorldError):
         world = getattr(import_module(module), attribute)
-    except Exception as error:
-        raise WorldError(f"the world at {place!r} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(world, World):
         raise WorldError(f"{place!r} is a {type(world).__name__}, not a World")
     return world
@@ -174,7 +176,13 @@ def _declared_at(place: str) -> World:
 def _installed() -> dict[str, str]:
     from importlib.metadata import entry_points  # looks through everything that is installed
 
-    return {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    found: dict[str, str] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name in BUILT_IN or found.get(entry.name, entry.value) != entry.value:
+            other = "this package" if entry.name in BUILT_IN else repr(found[entry.name])
+            raise WorldError(f"entry point {entry.value!r} of {GROUP}: {other} has a world {entry.name!r} already")
+        found[entry.name] = entry.value
+    return found
 
 
 def found_again(name: str, origin: str) -> World:

@@ -5,9 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from sandbox_grader import GraderError, Verdict
 from sandbox_grader.report import Report
@@ -19,7 +22,8 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.run.errors import RunError
 from tests.clients.sessions import solver
 from tests.docs.test_generated import loaded
-from tests.e2e.processes import run_in_turn
+from tests.e2e.processes import Done, run_in_turn
+from tests.each import each
 from tests.run.runs import FEW
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,6 +126,105 @@ def test_what_is_no_agent_is_refused() -> None:
         evaluate(lambda asked: "hello", Suite().select("wifi_off"))
 
 
+class _Called:
+    async def __call__(self, asked: Any) -> str:
+        return await agent(asked)
+
+
+async def _with_word(word: str, asked: Any) -> str:
+    return f"{await agent(asked)} {word}"
+
+
+@each(
+    ("given", "name"),
+    [(_Called(), "_Called"), (_Called().__call__, "__call__"), (partial(_with_word, "Done."), "_with_word")],
+)
+def test_whatever_is_called_like_an_async_function_is_an_agent(given: Any, name: str) -> None:
+    report = evaluate(given, Suite().select("wifi_off"))
+    assert (report.score, report.sessions[0].agent["name"]) == (1.0, name)
+
+
+def test_what_an_agents_tasks_raised_is_told_and_not_that_there_were_tasks() -> None:
+    async def broken() -> None:
+        raise ValueError("of the task")
+
+    async def in_tasks(asked: Any) -> str:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(broken())
+        return "never"
+
+    [session] = evaluate(in_tasks, Suite().select("wifi_off")).sessions
+    assert session.detail == "the agent raised ValueError: of the task"
+
+
+def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
+    async def later_first(asked: Any) -> str:
+        await anyio.sleep(0.0 if asked.said[0].text == Suite().get("wifi_off_polite").user.opening else 0.05)
+        return "Wifi is off now."
+
+    report = evaluate(later_first, Suite().select("wifi_off", "wifi_off_polite"), trials=2)
+    places = [(item.scenario, item.trial) for item in report.ordered]
+    assert [(item.scenario, item.trial) for item in report.sessions] != places
+    frame = report.to_pandas()
+    assert list(zip(frame["scenario"], frame["trial"], strict=True)) == places
+    assert [(item["scenario"], item["trial"]) for item in report.to_json()["sessions"]] == places
+
+
+def test_a_metric_of_ones_own_sums_up_as_it_says() -> None:
+    class Longest(Metric):
+        name = "longest"
+        source = "ours"
+
+        def grade(self, subject: Any, mode: Any) -> Verdict:
+            return Verdict({"events": len(subject.trajectory.events)})
+
+        def summarise(self, graded: Any, mode: Any) -> Any:
+            return {"most": max(verdict.values["events"] for _, verdict in graded)}
+
+    report = evaluate(agent, Suite().select("wifi_off"), metrics=[Longest()])
+    assert report.families()["longest"] == {"most": 6}
+
+
+@each(
+    ("broken", "said"),
+    [
+        ("1 / 0", "metric 'broken' failed: ZeroDivisionError: division by zero (test_front_door.py, line"),
+        ("{'n': 1}", "metric 'broken' answered with dict; expected a Verdict"),
+        ("None", "metric 'broken' answered with NoneType; expected a Verdict"),
+        ("Verdict({'n': {1}})", "metric 'broken': n is {1}; expected what JSON can hold"),
+        ("Verdict({'n': float('nan')})", "metric 'broken': n is nan; expected what JSON can hold"),
+        ("Verdict({'n': 1}, ['text'])", "metric 'broken': among its details is 'text'; expected objects"),
+    ],
+)
+def test_a_metric_that_breaks_or_says_something_else_is_told_in_a_line(broken: str, said: str) -> None:
+    class Broken(Metric):
+        name = "broken"
+        source = "ours"
+
+        def grade(self, subject: Any, mode: Any) -> Verdict:
+            return eval(broken)
+
+    with Suite()["wifi_off"].open() as phone:
+        pass
+    with pytest.raises(GraderError, match=f"^{re.escape(said)}"):
+        grade(phone.log, metrics=[Broken()])
+
+
+def test_a_metric_that_cannot_sum_up_is_told_in_a_line() -> None:
+    class Broken(Metric):
+        name = "broken"
+        source = "ours"
+
+        def grade(self, subject: Any, mode: Any) -> Verdict:
+            return Verdict({"n": 1})
+
+        def summarise(self, graded: Any, mode: Any) -> Any:
+            return graded[0][1].values["m"]
+
+    with pytest.raises(GraderError, match=r"^metric 'broken' failed to sum up: KeyError: 'm' \(test_front_door"):
+        evaluate(agent, Suite().select("wifi_off"), metrics=[Broken()])
+
+
 def test_a_metric_of_ones_own_is_asked_shown_and_counted() -> None:
     found: dict[str, Any] = {}
     exec(OWN_METRIC, found)
@@ -158,25 +261,73 @@ theirs = their_package:read
 
 
 def test_metrics_and_importers_of_an_installed_package_are_found(tmp_path: Path) -> None:
-    site, info = tmp_path / "site", tmp_path / "site" / "their_package-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "their_package.py").write_text(PLUGIN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(POINTS)
-    (tmp_path / "log.txt").write_text("")
     commands = [
         "import theirs log.txt -o imported",
         "grade imported --explain",
         "grade imported --metric calls.made --threshold 1",
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])}
-    imported, explained, judged = run_in_turn(
-        sys.executable, [line.split() for line in commands], tmp_path, environment
-    )
+    imported, explained, judged = _with_installed(tmp_path, PLUGIN, POINTS, commands)
     assert imported.code in (0, None), imported.err
     assert "calls: nothing to say\n  counted" in explained.out, explained.err
     assert "threshold 1 missed: the mean calls.made is 0.000, 1.000 below it" in judged.err
     assert judged.code == 1
+
+
+BROKEN = """
+from sandbox_mcp.worlds.office import office
+
+number = 5
+
+
+def none(paths): ...
+
+
+def texts(paths):
+    yield "a text"
+
+
+def breaks(paths):
+    yield from {}[paths[0]]
+"""
+BROKEN_POINTS = """[sandbox_mcp.importers]
+number = their_package:number
+gone = their_package:gone
+none = their_package:none
+texts = their_package:texts
+breaks = their_package:breaks
+[sandbox_mcp.metrics]
+lost = no_such_package:Metric
+[sandbox_mcp.worlds]
+shed = their_package:office
+"""
+BROKEN_SAID = {
+    "import number log.txt -o o": "importer 'number' of their_package:number is int; expected a function",
+    "import gone log.txt -o o": "'their_package:gone' cannot be imported: AttributeError: module 'their_package' has",
+    "import none log.txt -o o": "importer 'none' of their_package:none failed: TypeError: 'NoneType' object is not",
+    "import texts log.txt -o o": "importer 'texts' of their_package:texts gave str; expected sessions of type Imported",
+    "import breaks log.txt -o o": "failed: KeyError: PosixPath('log.txt') (their_package.py, line 15)",
+    "grade nothing.jsonl": "entry point 'lost' of sandbox_mcp.metrics: 'no_such_package:Metric' cannot be imported: No",
+    "worlds show shed": "entry point 'shed' of sandbox_mcp.worlds: 'their_package:office' declares the world 'office'",
+}
+
+
+def test_whatever_is_wrong_with_what_a_package_adds_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "nothing.jsonl").write_text("")
+    done = _with_installed(tmp_path, BROKEN, BROKEN_POINTS, list(BROKEN_SAID))
+    for one, said in zip(done, BROKEN_SAID.values(), strict=True):
+        assert (one.code, one.err.count("\n"), said in one.err.replace("WindowsPath", "PosixPath")) == (2, 1, True), one
+
+
+def _with_installed(folder: Path, code: str, points: str, commands: Sequence[str]) -> list[Done]:
+    """What commands come to where a package with this code and these entry points is installed."""
+    site, info = folder / "site", folder / "site" / "their_package-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "their_package.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+    (folder / "log.txt").write_text("")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])}
+    return run_in_turn(sys.executable, [line.split() for line in commands], folder, environment)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

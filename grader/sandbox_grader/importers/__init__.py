@@ -3,12 +3,16 @@
 Another package adds a format by an entry point of the group ``sandbox_mcp.importers`` that names its ``read``.
 """
 
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Imported, Importer, Loss
-from sandbox_grader.plugins import found_outside
+from sandbox_grader.plugins import found_outside, loaded
+from sandbox_mcp.own_code import others_code
 
 IMPORTERS = MappingProxyType(
     {
@@ -41,7 +45,7 @@ def importer(name: str) -> Importer:
     """The importer of a format.
 
     Raises:
-        GraderError: there is none of that name.
+        GraderError: there is none of that name, or the one of another package cannot be used.
     """
     home = IMPORTERS.get(name)
     if home is not None:
@@ -49,4 +53,17 @@ def importer(name: str) -> Importer:
     outside = found_outside(GROUP, IMPORTERS)
     if name not in outside:
         raise GraderError(f"unknown log format {name!r}; known: {', '.join(sorted((*IMPORTERS, *outside)))}")
-    return outside[name].load()
+    read: Any = loaded(outside[name])
+    whose = f"importer {name!r} of {outside[name].value}"
+    if not callable(read):
+        raise GraderError(f"{whose} is {type(read).__name__}; expected a function that reads files")
+
+    def reading(paths: Sequence[Path]) -> Iterator[Imported]:
+        with others_code(f"{whose} failed", GraderError):
+            sessions: Any = read(paths)
+            for session in sessions:
+                if not isinstance(session, Imported):
+                    raise GraderError(f"{whose} gave {type(session).__name__}; expected sessions of type Imported")
+                yield session
+
+    return reading
