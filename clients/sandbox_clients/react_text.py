@@ -9,7 +9,7 @@ Source of the form: ReAct (Yao et al., 2023), which ToolSandbox compares with pl
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -86,7 +86,12 @@ def read_step(text: str) -> WrittenStep:
     last = max(
         (found.end() for found in _THOUGHT.finditer(text)), default=0
     )  # what is never closed was written to be read
-    parts = list(_parts((_THINKING.sub("", text[:last]) + text[last:]).strip()))
+    text = (_THINKING.sub("", text[:last]) + text[last:]).strip()
+    labels = list(_LABEL.finditer(text))
+    ends = [*(label.start() for label in labels), len(text)]
+    parts = [_Part(text, "", 0, 0, ends[0])]  # what stands before the first label
+    for label, end in zip(labels, ends[1:], strict=True):
+        parts.append(_Part(text, label[1].lower().replace("_", " "), label.start(), label.end(), end))
     for index, part in enumerate(parts):
         if part.label == "observation":
             break
@@ -97,8 +102,7 @@ def read_step(text: str) -> WrittenStep:
         if part.label == "action" and part.content:
             following = parts[index + 1] if index + 1 < len(parts) else None
             return _acted(part, following if following and following.label == "action input" else None)
-    written = parts[0].text[: _end(parts)] if parts else ""
-    return WrittenStep(written.strip())
+    return WrittenStep(text[: _end(parts)].strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +118,6 @@ class _Part:
     @property
     def content(self) -> str:
         return self.text[self.begin : self.end].strip()
-
-
-def _parts(text: str) -> Iterator[_Part]:
-    """The parts of a text, one without a label first."""
-    found = list(_LABEL.finditer(text))
-    yield _Part(text, "", 0, 0, found[0].start() if found else len(text))
-    for match, end in zip(found, [*(later.start() for later in found[1:]), len(text)], strict=False):
-        yield _Part(text, match[1].lower().replace("_", " "), match.start(), match.end(), end)
 
 
 def _end(parts: Sequence[_Part]) -> int:

@@ -36,27 +36,24 @@ def read(body: Mapping[str, Any]) -> Prompt:
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not items:
         raise BadRequestError("input must be text or a list with at least one item")
-    told = [HistoryEntry("system", str(body["instructions"]))] if body.get("instructions") else []
-    entries = [*told, *_entries(cast("list[Mapping[str, Any]]", items))]
-    return assemble(str(body.get("model", "")), entries, dict(_tools(body.get("tools") or ())))
-
-
-def _entries(items: Iterable[Mapping[str, Any]]) -> Iterator[HistoryEntry]:
-    for item in items:
+    entries = [HistoryEntry("system", str(body["instructions"]))] if body.get("instructions") else []
+    for item in cast("list[Mapping[str, Any]]", items):
         kind = item.get("type") or "message"
         if kind == "message":
             role = str(item.get("role"))
             if role not in _ROLES:
                 raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_ROLES)}")
-            yield HistoryEntry(_ROLES[role], text_of(item.get("content")))
+            entries.append(HistoryEntry(_ROLES[role], text_of(item.get("content"))))
         elif kind == "function_call":
             within = f"{item['namespace']}{WITHIN}" if item.get("namespace") else ""
             id_, arguments = str(item.get("call_id")), str(item.get("arguments") or "")
-            yield HistoryEntry("assistant", "", (PromptCall(id_, f"{within}{item.get('name')}", arguments),))
+            call = PromptCall(id_, f"{within}{item.get('name')}", arguments)
+            entries.append(HistoryEntry("assistant", "", (call,)))
         elif kind == "function_call_output":
-            yield HistoryEntry("output", text_of(item.get("output")), call_id=str(item.get("call_id")))
+            entries.append(HistoryEntry("output", text_of(item.get("output")), call_id=str(item.get("call_id"))))
         elif kind != "reasoning":
             raise BadRequestError(f"items of type {kind!r} are not understood here")
+    return assemble(str(body.get("model", "")), entries, dict(_tools(body.get("tools") or ())))
 
 
 def _tools(tools: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Offer]]:

@@ -90,7 +90,7 @@ def scored(started: "SessionStarted", figures: Callable[[], Mapping[str, float |
     """Tell what a session came to: figures by ``family.name``, None for one that does not count."""
     found = exporting()
     if found is not None:
-        from sandbox_mcp.telemetry.scores import tell
+        from sandbox_mcp.telemetry.spans import tell
 
         tell(found, started, figures())
 

@@ -4,15 +4,22 @@ Policy: the log comes first, and a span tells nothing that it does not. The span
 named in the log when they begin and made when they end, so that an open one costs nothing and outlives its process. A
 call is a child of whoever asked for it, where the request says so, else of its turn. What the user is told in secret is
 in no span at all.
+
+Scores are events in a span beside those of the session, one event a figure. Events are log records; where logs are not
+exported they go with the span, because many who take traces take nothing else. What is not scored says so, and has no
+figure that could be averaged by mistake.
+Source: OpenTelemetry, semantic conventions for generative AI, event ``gen_ai.evaluation.result``.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from opentelemetry import trace
+from opentelemetry._logs import LogRecord
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
@@ -37,6 +44,8 @@ TRACE = "traceparent"
 PROVIDERS: Final = frozenset({"anthropic", "openai"})
 """Agents of ours that are called like the provider whose model they ask."""
 NANO = 1_000_000_000
+EVENT = "gen_ai.evaluation.result"
+NOT_SCORED = "not_scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +266,27 @@ class TracedSink:
             span.set_status(Status(StatusCode.ERROR, event.detail if self._out.content else None))
         span.end(at)
         self._session = None
+
+
+def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | None]) -> None:
+    """Tell what a session came to, in its trace where its log names one."""
+    session = context_in(started.wall)
+    around = Context() if session is None else _inside(session)
+    named = {"gen_ai.operation.name": "evaluate", **about(started), "sandbox_mcp.scenario": started.scenario}
+    span = out.tracer.start_span(f"evaluate {started.scenario}", around, SpanKind.INTERNAL, named)
+    for name, value in figures.items():
+        attributes: dict[str, str | float] = {"gen_ai.evaluation.name": name}
+        if value is None:
+            attributes["gen_ai.evaluation.score.label"] = NOT_SCORED
+        else:
+            attributes["gen_ai.evaluation.score.value"] = float(value)
+        if out.events is None:
+            span.add_event(EVENT, attributes)
+        else:
+            within = trace.set_span_in_context(span, around)
+            told = {**attributes, **about(started)}
+            out.events.emit(LogRecord(timestamp=time.time_ns(), context=within, event_name=EVENT, attributes=told))
+    span.end()
 
 
 def about(started: SessionStarted) -> dict[str, Any]:

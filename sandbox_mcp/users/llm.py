@@ -125,9 +125,14 @@ class LlmUser:
             thought.usage += answer.usage
             if self._looks_or_acts(answer, dialogue, thought):
                 continue
-            turn = self._turn(answer, thought)
-            if turn is not None:
-                return turn
+            meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
+            calls = tuple(thought.calls)
+            if END in answer.text or any(call.name == END for call in answer.calls):  # some print what they should call
+                return UserTurn(None, meta=meta, calls=calls)
+            codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
+            says = answer.text.strip() or (self.spec.script.confirm if codes else "")
+            if says:
+                return UserTurn(says, confirms=codes, meta=meta, calls=calls)
             silent += 1
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
 
@@ -149,15 +154,6 @@ class LlmUser:
                 said = act(UserAct(call.name, object_in(call.arguments)))
             thought.messages.append({"role": "tool", "tool_call_id": call.id, "content": said})
         return True
-
-    def _turn(self, answer: ModelAnswer, thought: "_Thought") -> UserTurn | None:
-        meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
-        calls = tuple(thought.calls)
-        if END in answer.text or any(call.name == END for call in answer.calls):  # some print what they should call
-            return UserTurn(None, meta=meta, calls=calls)
-        codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
-        says = answer.text.strip() or (self.spec.script.confirm if codes else "")
-        return UserTurn(says, confirms=codes, meta=meta, calls=calls) if says else None
 
 
 @dataclass(slots=True)

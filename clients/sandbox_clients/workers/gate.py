@@ -10,7 +10,7 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.error import HTTPError
@@ -111,27 +111,24 @@ class _Passing(BaseHTTPRequestHandler):
             return
         try:
             with gate.ask(self.path, body, asks, dict(self.headers.items())) as answer:
-                self._stream(answer)
+                self.begun = True
+                self.send_response_only(answer.status, answer.reason)
+                for name, value in answer.getheaders():
+                    if name.lower() not in OWN:
+                        self.send_header(name, value)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                while piece := answer.read1(65536):
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                if getattr(answer, "length", None):
+                    raise HTTPException("the answer ended in the middle")
                 if asks and answer.status < 300:
                     gate.count()  # before the client can know that this was all, and ask again
                 self.wfile.write(b"0\r\n\r\n")
         except (HTTPException, OSError) as error:
             if not self.begun:  # an answer that ended in the middle is left as it came
                 self._say(502, f"the model's endpoint cannot be reached: {error}")
-
-    def _stream(self, answer: HTTPResponse) -> None:
-        self.begun = True
-        self.send_response_only(answer.status, answer.reason)
-        for name, value in answer.getheaders():
-            if name.lower() not in OWN:
-                self.send_header(name, value)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        while piece := answer.read1(65536):
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-        if getattr(answer, "length", None):
-            raise HTTPException("the answer ended in the middle")
 
     def _say(self, status: int, message: str) -> None:
         error = {"type": "invalid_request_error", "message": message}

@@ -63,20 +63,18 @@ class Fills:
         if place not in self._known:
             self._read_on()
         if place not in self._known and self._ask is not None:
-            self._append(question, self._ask(question))
+            fill = self._ask(question)
+            (tool, arguments), after = question.asked, [list(deed) for deed in question.after]
+            line = {"kind": "fill", "tool": tool, "arguments": arguments, "after": after, "model": fill.model}
+            text = json.dumps({**line, "result": fill.result}, ensure_ascii=False)
+            try:
+                with self.path.open("ab") as file:  # one write, so that lines of several processes do not mix
+                    cut = file.tell() > self._read
+                    file.write(f"{chr(10) if cut else ''}{text}\n".encode())
+            except OSError as error:
+                raise TapeError(self.path, None, f"cannot be written: {error.strerror or error}") from error
             self._read_on()
         return self._known.get(place)
-
-    def _append(self, question: FillQuestion, fill: Fill) -> None:
-        (tool, arguments), after = question.asked, [list(deed) for deed in question.after]
-        line = {"kind": "fill", "tool": tool, "arguments": arguments, "after": after, "model": fill.model}
-        text = json.dumps({**line, "result": fill.result}, ensure_ascii=False)
-        try:
-            with self.path.open("ab") as file:  # one write, so that lines of several processes do not mix
-                cut = file.tell() > self._read
-                file.write(f"{chr(10) if cut else ''}{text}\n".encode())
-        except OSError as error:
-            raise TapeError(self.path, None, f"cannot be written: {error.strerror or error}") from error
 
     def _read_on(self) -> None:
         """Take in what was added since.

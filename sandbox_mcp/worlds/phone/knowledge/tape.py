@@ -97,21 +97,20 @@ class _Recorder:
     def asking(self, domain: str, source: Any) -> Ask:
         def ask(method: str, arguments: Mapping[str, Any]) -> Any:
             key = question(domain, method, arguments)
-            line = self._settled.get(key) or self._written(key, _outcome(domain, method, source, arguments))
+            line = self._settled.get(key)
+            if line is None:
+                answered = json.loads(key) | _outcome(domain, method, source, arguments)
+                with self._lock:
+                    line = self._settled.get(key)  # which another thread may have asked meanwhile
+                    if line is None:
+                        line = answered
+                        with self._tape.open("a", encoding="utf-8", newline="\n") as file:
+                            file.write(_json(line) + "\n")
+                        if _is_settled(line):
+                            self._settled[key] = line
             return _told(line)
 
         return ask
-
-    def _written(self, key: str, outcome: dict[str, Any]) -> dict[str, Any]:
-        line = json.loads(key) | outcome
-        with self._lock:
-            if key in self._settled:
-                return self._settled[key]
-            with self._tape.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(_json(line) + "\n")
-            if _is_settled(line):
-                self._settled[key] = line
-        return line
 
 
 class _Replayer:
