@@ -241,7 +241,7 @@ class KeptScores:
 class ScoreBook:
     """The scores of some logs, kept beside them by the same ``key``; without one, as for a few logs, none are.
 
-    A log is named by its place among ``paths``. To be closed, as a context, when all is written.
+    A log is named by its place among ``paths``. To be closed when all is written.
     """
 
     def __init__(self, paths: Sequence[Path], key: str | None) -> None:
@@ -267,12 +267,6 @@ class ScoreBook:
         if home := self._homes.get(parent):
             kept, before = home
             kept.add(before + name, graded)
-
-    def __enter__(self) -> "ScoreBook":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Write what is left, and drop what nothing holds any more."""

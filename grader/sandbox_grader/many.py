@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b, sha256
@@ -120,7 +121,7 @@ def grade_many(
         else:
             told.pop(place, None)
 
-    with ScoreBook(paths, key) as book:
+    with closing(ScoreBook(paths, key)) as book:
         with without_collection():
             for place, graded in book.read():
                 keep_in_mind(place, _Found.of(graded, shared.scores(graded, texts[place])))

@@ -177,7 +177,7 @@ def mean_score(sessions: Iterable[ScoredSession]) -> Estimate:
     values = {cell: [session.score for session in items] for cell, items in cells.items()}
     shares = all(0 <= value <= 1 for items in values.values() for value in items)
     found = clustered_mean(_clusters({cell: math.fsum(items) / len(items) for cell, items in values.items()}))
-    return _within(found, *((0.0, 1.0) if shares else (-math.inf, math.inf)), sum(map(len, values.values())))
+    return within(found, *((0.0, 1.0) if shares else (-math.inf, math.inf)), sum(map(len, values.values())))
 
 
 def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
@@ -215,7 +215,7 @@ def _over_trials(
     if not enough:
         return None
     chances = {cell: chance(played, passed) for cell, (played, passed) in enough.items()}
-    return _within(clustered_mean(_clusters(chances)), 0.0, 1.0, sum(played for played, _ in enough.values()))
+    return within(clustered_mean(_clusters(chances)), 0.0, 1.0, sum(played for played, _ in enough.values()))
 
 
 def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[Cell, ...]:
@@ -247,7 +247,7 @@ def compare(pairs: Sequence[Pair]) -> PairedDifference:
     shares = all(0 <= session.score <= 1 for pair in pairs for session in pair)
     bounds = (-1.0, 1.0) if shares else (-math.inf, math.inf)
     return PairedDifference(
-        difference=_within(clustered_mean(gains), *bounds, len(pairs)),
+        difference=within(clustered_mean(gains), *bounds, len(pairs)),
         smallest=_smallest(gains),
         shares=shares,
         only_a=only_a,
@@ -280,7 +280,8 @@ def _smallest(gains: Mapping[str, Sequence[float]]) -> float | None:
     return (_t(1 - (1 - LEVEL) / 2, freedom) + _t(POWER, freedom)) * error
 
 
-def _within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:
+def within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:
+    """The estimate with its interval cut off at what is possible, and of ``sessions`` where these are told."""
     low = None if estimate.low is None else max(least, estimate.low)
     high = None if estimate.high is None else min(most, estimate.high)
     return Estimate(estimate.mean, low, high, estimate.clusters, sessions or estimate.sessions)

@@ -7,7 +7,7 @@ are a session; a call that was asked for input and sent again is one call. What 
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -44,27 +44,6 @@ class Frame:
     side: str | None
     stamp: Any
     session: str
-
-
-@dataclass(slots=True)
-class _Pending:
-    """Requests that were not answered yet, by their sender and id; equal ids queue up."""
-
-    requests: dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]] = field(
-        default_factory=dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]]
-    )
-
-    def add(self, side: str, id_: str, request: JsonNode, opened: OpenCall | None) -> bool:
-        """Remember a request. Tells whether another one with its id is still waiting."""
-        queue = self.requests.setdefault((side, id_), deque())
-        queue.append((request, opened))
-        return len(queue) > 1
-
-    def take(self, frame: Frame, id_: str) -> tuple[JsonNode, OpenCall | None] | None:
-        """The request that a response answers, or None. Without a direction a tool call comes first."""
-        asked = {"client": ("server",), "server": ("client",)}.get(frame.side or "", ("client", "server"))
-        queues = [queue for side in asked if (queue := self.requests.get((side, id_)))]
-        return queues[0].popleft() if queues else None
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -126,7 +105,8 @@ class _Player:
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder
-        self._pending = _Pending()
+        self._pending: dict[tuple[str, str], deque[tuple[JsonNode, OpenCall | None]]] = {}
+        """Requests that were not answered yet, by their sender and id; equal ids queue up."""
         self._open: list[OpenCall] = []
         self._states: dict[str, OpenCall] = {}
         self._ignored: Counter[str] = Counter()
@@ -166,16 +146,21 @@ class _Player:
         elif method not in {"tools/call", "tools/list"}:
             self._ignored[method] += 1
         side = frame.side or ("server" if method.startswith(SERVERS) else "client")
-        if id_ is not None and self._pending.add(side, id_, node, opened):
-            self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
+        if id_ is not None:
+            queue = self._pending.setdefault((side, id_), deque())
+            queue.append((node, opened))
+            if len(queue) > 1:
+                self._builder.lose(node, f"id {id_!r} is used while another request with it waits; paired in order")
 
     def _response(self, frame: Frame) -> None:
         id_ = frame.node.label_at("id")
-        found = self._pending.take(frame, id_) if id_ is not None else None
-        if found is None:
+        # without a direction a tool call comes first
+        asked = {"client": ("server",), "server": ("client",)}.get(frame.side or "", ("client", "server"))
+        queues = [queue for side in asked if id_ is not None and (queue := self._pending.get((side, id_)))]
+        if not queues:
             self._builder.lose(frame.node, f"a response to the id {id_!r}, to which no request was seen, was dropped")
             return
-        request, opened = found
+        request, opened = queues[0].popleft()
         result = frame.node.object_at("result") or frame.node.child("result", {})
         if opened is not None:
             state = result.members().get("requestState")

@@ -8,7 +8,7 @@ Source: ToolTalk, section 3.2; the files of its repository.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,39 +44,26 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield _session(node, builder, names)
 
 
-@dataclass(slots=True)
-class _Turn:
-    """One turn of the reference while it is read."""
-
-    calls: list[ReferenceCall] = field(default_factory=list[ReferenceCall])
-    reply: str | None = None
-    empty: bool = False
-
-
 def ground_truth(node: JsonNode) -> tuple[tuple[ReferenceTurn, ...], Mapping[str, Any]]:
     """What a conversation's ground truth does turn by turn, and of :func:`read`'s ``origin`` what tells of it.
 
     Raises:
         ImportFormatError: it is not a ToolTalk conversation.
     """
-    turns = _turns(node.need("conversation").items())
-    return tuple(map(_done, turns)), _told(node, turns)
-
-
-def _turns(nodes: Sequence[JsonNode]) -> list[_Turn]:
-    turns: list[_Turn] = []
-    for node in nodes:
-        role = node.need("role").string()
+    turns: list[ReferenceTurn] = []
+    empty: dict[int, bool] = {}
+    for told in node.need("conversation").items():
+        role = told.need("role").string()
         if role not in ("user", "assistant"):
-            raise node.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
+            raise told.fail(f"a turn of role {role!r}; expected 'user' or 'assistant'")
         if role == "user" or not turns:
-            turns.append(_Turn())
+            turns.append(ReferenceTurn(calls=()))
         if role == "assistant":
-            turn, calls = turns[-1], node.items_at("apis")
-            turn.calls.extend(map(_reference, calls))
-            turn.reply = node.need("text").string()
-            turn.empty = node.get("apis") is not None and not calls
-    return turns
+            calls = tuple(map(_reference, told.items_at("apis")))
+            turns[-1] = ReferenceTurn(calls=(*turns[-1].calls, *calls), reply=told.need("text").string())
+            empty[len(turns) - 1] = told.get("apis") is not None and not calls
+    said = {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}}
+    return tuple(turns), {"empty_turns": [n for n, nothing in empty.items() if nothing], "conversation": said}
 
 
 @dataclass(slots=True)
@@ -133,15 +120,11 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     play = _Play(builder, predicted, node.members_at("metadata").get("timestamp"))
     for tool, known in TOOLS.items():
         builder.offer(tool, "", {"type": "object"}, action=known.action)
-    reference = _turns(turns)
+    reference, told = ground_truth(node)
     for turn in turns:
         play.take(turn)
-    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(tuple(map(_done, reference)),))
-    builder.origin |= {
-        "prefix_replay": True,
-        "predictions": "recorded" if predicted else "ground truth",
-        **_told(node, reference),
-    }
+    builder.head = replace(builder.head, scenario=f"{FORMAT}/{name}", reference=(reference,))
+    builder.origin |= {"prefix_replay": True, "predictions": "recorded" if predicted else "ground truth", **told}
     builder.lose("tools", "their documentation and which of them were offered are absent; all 28 are listed")
     builder.lose("errors", "the classes of exceptions are absent; their kinds are told from the texts")
     if not predicted:
@@ -149,18 +132,6 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     if "metrics" in node.members():
         builder.lose("metrics", "the verdicts of an earlier evaluation are not imported")
     return builder.finish(names.unique(name), "recorded")
-
-
-def _told(node: JsonNode, turns: Sequence[_Turn]) -> Mapping[str, Any]:
-    """What a conversation says beside its turns, and which of these list no call explicitly."""
-    return {
-        "empty_turns": [number for number, turn in enumerate(turns) if turn.empty],
-        "conversation": {key: value for key, value in node.members().items() if key not in {"conversation", "metrics"}},
-    }
-
-
-def _done(turn: _Turn) -> ReferenceTurn:
-    return ReferenceTurn(calls=tuple(turn.calls), reply=turn.reply)
 
 
 def _reference(node: JsonNode) -> ReferenceCall:

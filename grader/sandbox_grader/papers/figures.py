@@ -22,6 +22,7 @@ from sandbox_grader.statistics import (
     compare,
     mean_of_means,
     mean_score,
+    within,
 )
 
 Observe = Callable[[Scores], Iterable[float]]
@@ -52,9 +53,7 @@ class ObservedMean:
     def of(self, sessions: Sequence[Scores]) -> Estimate | None:
         """The mean; where all observations are shares its interval is kept within 0 and 1."""
         values = self.observed(sessions)
-        if not values:
-            return None
-        return _kept(clustered_mean(values), values.values())
+        return _within_shares(clustered_mean(values), values.values()) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class MeanOfColumns:
         if self.printed:
             rounded = [round(clustered_mean(values).mean * 100, 2) for values in observed]
             found = Estimate(average(rounded) / 100, found.low, found.high, found.clusters, found.sessions)
-        return _kept(found, (items for values in observed for items in values.values()))
+        return _within_shares(found, (items for values in observed for items in values.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +200,7 @@ def details(scores: Scores, family: str) -> Sequence[Mapping[str, Any]]:
     return verdict.details if verdict else ()
 
 
-def _kept(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:
+def _within_shares(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:
     """The estimate, within 0 and 1 where all values are."""
-    if found.low is None or found.high is None or not all(0 <= value <= 1 for items in values for value in items):
-        return found
-    return Estimate(found.mean, max(0.0, found.low), min(1.0, found.high), found.clusters, found.sessions)
+    shares = all(0 <= value <= 1 for items in values for value in items)
+    return within(found, 0.0, 1.0) if shares else found

@@ -116,10 +116,14 @@ class PaperTable:
             for name, printed in published.items()
             if plain(name) not in played
         )
-        filled = FilledTable(self, tuple(rows), others, runs[0].report.mode if runs else self.mode, bool(runs))
         cells = list(zip(*(row.cells for row in (*rows, *others)), strict=True))
         said = [any(cell.found or cell.printed is not None for cell in column) for column in cells]
-        return filled.with_columns([n for n, c in enumerate(self.columns) if not c.optional or (said and said[n])])
+        kept = [n for n, column in enumerate(self.columns) if not column.optional or (said and said[n])]
+        shown = replace(self, columns=tuple(self.columns[n] for n in kept))
+        own, printed_only = (
+            tuple(PaperRow(row.label, tuple(row.cells[n] for n in kept)) for row in side) for side in (rows, others)
+        )
+        return FilledTable(shown, own, printed_only, runs[0].report.mode if runs else self.mode, bool(runs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +182,6 @@ class FilledTable:
     mode: Mode
     played: bool = True
     """Whether there were any runs to fill it from."""
-
-    def with_columns(self, places: Sequence[int]) -> "FilledTable":
-        """The table with these columns, by their places, and no others."""
-        if len(places) == len(self.table.columns):
-            return self
-        kept = replace(self.table, columns=tuple(self.table.columns[place] for place in places))
-        rows, others = (
-            tuple(PaperRow(row.label, tuple(row.cells[place] for place in places)) for row in rows)
-            for rows in (self.rows, self.others)
-        )
-        return FilledTable(kept, rows, others, self.mode, self.played)
 
     @property
     def missing(self) -> tuple["MissingCells", ...]:

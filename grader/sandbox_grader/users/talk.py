@@ -6,8 +6,9 @@ does not know. What it does not know, and what an example conversation's assista
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
@@ -32,10 +33,7 @@ class UserMistake:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a JSON object."""
-        return {
-            "kind": self.kind, "event": self.event, "turn": self.turn, "words": self.words, "why": self.why,
-            "spoils": self.spoils,
-        }  # fmt: skip
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -70,12 +68,12 @@ class UserView:
 
     def before(self, line: Message) -> Message | None:
         """What the agent had said last before a line of the user; None before its first words."""
-        place = bisect_left(self.answers, line.seq, key=_seq)
+        place = bisect_left(self.answers, line.seq, key=attrgetter("seq"))
         return self.answers[place - 1] if place else None
 
     def acted_between(self, first: int, last: int) -> bool:
         """Whether a call succeeded after one event and before another."""
-        place = bisect_right(self.calls, first, key=_seq)
+        place = bisect_right(self.calls, first, key=attrgetter("seq"))
         return place < len(self.calls) and self.calls[place].seq < last
 
 
@@ -97,7 +95,3 @@ def mentioned(scenario: Scenario) -> Sequence[str]:
     """The texts that name people and things without telling anything of them."""
     phrases = (phrase for answer in scenario.user.script.answers for phrase in answer.about)
     return (*scenario.user.does_not_know, *phrases)
-
-
-def _seq(event: Message | ToolCall) -> int:
-    return event.seq

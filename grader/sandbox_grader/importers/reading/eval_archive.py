@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final
 
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load_whole
@@ -29,10 +29,6 @@ _LOCAL: Final = struct.Struct("<4s22xHH")
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError, OverflowError,
 )  # fmt: skip
-
-
-class _Stream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 class EvalArchive:
@@ -90,7 +86,7 @@ class EvalArchive:
             raise zipfile.BadZipFile("what it unpacks to is not what was packed")
         return data
 
-    def _stream(self, info: zipfile.ZipInfo) -> _Stream:
+    def _stream(self, info: zipfile.ZipInfo) -> IO[bytes]:
         if info.flag_bits & 1:
             raise zipfile.BadZipFile("it is encrypted")
         if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -104,7 +100,7 @@ class EvalArchive:
         return _unpacking(self._data[start : start + info.compress_size])
 
 
-def _unpacking(packed: bytes) -> _Stream:
+def _unpacking(packed: bytes) -> IO[bytes]:
     """A stream that unpacks Zstandard as far as it is read."""
     try:
         zstd: Any = import_module("compression.zstd")
