@@ -62,7 +62,8 @@ def misreported(spoken: Spoken, found: Sequence[Mention], others: Sequence[Fact]
 _OBJECTS = re.compile(
     r"(?<![A-Za-z'])I(?: have| also| just| then| now| already)* (?:texted|messaged|told|informed|notified|removed"
     r"|deleted|erased"
-    r"|invited|e-?mailed|sent (?:it|this|that|the (?:text|message|news)) to|(?:added|saved)) "
+    r"|invited|e-?mailed|(?:written|wrote|spoken) to|sent (?:it|this|that|the (?:text|message|news)) to|(?:added"
+    r"|saved)) "
     r"((?:[A-Z]\w+(?: [A-Z]\w+)?)(?:(?:, and|,? and|,| &|,? as well as) [A-Z]\w+(?: [A-Z]\w+)?){0,5})"
 )
 _SUBJECT = re.compile(
@@ -70,6 +71,7 @@ _SUBJECT = re.compile(
     r"|notified"
     r"|removed|deleted|erased|invited)\b"
 )
+_FULL_NAME = re.compile(r"\b[A-Z]\w+ [A-Z]\w+\b")
 _AND = re.compile(r"(?:, and|,? and|,| &|,? as well as) ")
 _ROLE_IS_TOLD = re.compile(
     rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now |already )*(?:been )?"
@@ -82,15 +84,17 @@ _ROLE_IS_TOLD = re.compile(
 
 def misdirected(spoken: Spoken, back: Background) -> str | None:
     """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were."""
-    if not back.people:
-        return None  # then nothing tells whom the deed was about
-    known = {name.casefold() for name in back.names}
+    known = {name.casefold() for name in back.names if back.people}  # where nothing tells whom it was about, none is
+    own = back.given_words | back.known_words | words_of(" ".join(back.touched))
+    full = any(_FULL_NAME.search(text) for text in back.given)
     for found in (*_OBJECTS.finditer(spoken.text), *_SUBJECT.finditer(spoken.text)):
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
             continue
         for name in _AND.split(found[1]):
-            if name.casefold() in known and name.split()[0].casefold() not in back.people:
+            if (name.casefold() in known and name.split()[0].casefold() not in back.people) or (
+                full and " " in name and not words_of(name) & own
+            ):
                 return name
     return None
 

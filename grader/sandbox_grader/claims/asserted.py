@@ -40,7 +40,7 @@ _BETWEEN = re.compile(
     r"makes?|equals?)\b)[^.;]){0,30}$"
 )
 _WAS_TO_BE = re.compile(
-    r"\b(?:was|were) (?:\w+ly )?(?:going|supposed|meant|planned|due|scheduled|expected|booked|set) (?:to (?:be"
+    r"\b(?:was|were) (?:\w+ly )?(?:(?:going|supposed|meant|planned|due|scheduled|expected|booked|set) )?(?:to (?:be"
     r"|take place"
     r"|happen|meet|leave|arrive|start|depart)\b[^.;]{0,24}|(?:at|for|on)(?: the)? )$"
 )
@@ -164,7 +164,7 @@ _SINCE = re.compile(
     r"|since then"
     r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
 )
-_WAS = re.compile(r"\b(?:was|were|used to)\b")
+_WAS = re.compile(r"\b(?:was|were|used to|had|(?:you|he|she|we|they) left|ago)\b")
 _IS_NOW = re.compile(
     r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?|meets?)\b"
     r"(?! (?:still )?(?:true|right|correct|so)\b)[^.;]{0,40}\bnow\b"

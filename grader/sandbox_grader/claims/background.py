@@ -18,6 +18,10 @@ _OF_THE_PAST = frozenset(
     table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
 )
 """Words of a user who asks about what has been; who asks what is to come is not told by ``9 days ago``."""
+_DAYS = (
+    re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"),
+    re.compile(r"\b(?:yesterday|today|tonight|tomorrow)\b"),
+)
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -70,6 +74,12 @@ class Background:
     def asks_of_the_past(self) -> bool:
         """Whether the user asks about what has been."""
         return bool(self.given_words & _OF_THE_PAST)
+
+    def of_another_day(self, text: str) -> bool:
+        """Whether words in lower case are about other days than the user asked about, by their names."""
+        asked = " ".join(self.given).lower()
+        pairs = [(set(days.findall(asked)), set(days.findall(text))) for days in _DAYS]
+        return any(one and other for one, other in pairs) and not any(one & other for one, other in pairs)
 
     @cached_property
     def known_words(self) -> frozenset[str]:

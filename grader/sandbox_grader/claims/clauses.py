@@ -68,6 +68,7 @@ _SUPPOSES = re.compile(
 _SUPPOSES_ANYWHERE = re.compile(
     r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|" + "|".join(sorted(IRREGULAR)) + r")\b|were to|"
     r"supposed to|meant to be|in case|as if|as though"
+    r"|(?:had|was|were) (?:plann\w+|intend\w+|propos\w+|threaten\w+|hoping|thinking|wanted|meant) (?:to|of)"
     r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to"
     r"|might)(?: \w+){0,2}? (?:tell|say|report"
     r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
@@ -327,13 +328,13 @@ def _look_back(clauses: list[Clause], blind: str, start: int) -> None:
 
 def _condition(first: Clause, second: Clause, blind: str) -> None:
     """What will be under a condition about the world is only supposed, whichever of the two comes first."""
-    lead = blind[first.start : first.end]
-    if (_IF_THE_WORLD.match(lead) and _WILL.search(second.text)) or _PROVIDED.match(lead):
+    lead, lead_of_second = blind[first.start : first.end], blind[second.start : second.end]
+    if _IF_THE_WORLD.match(lead) or _PROVIDED.match(lead):
         second.supposes = True
-    behind = blind[second.start - 3 : second.end]
-    if _AS_SOON_AS.match(blind[second.start : second.end]) and not _PASSED.search(first.text):
+    behind = blind[first.end - 3 : second.end] if blind[first.end - 3 : first.end] == " if" else lead_of_second
+    if _AS_SOON_AS.match(lead_of_second) and not _PASSED.search(first.text):
         first.supposes = True
-    if _IF_BEHIND.match(behind) and _IF_THE_WORLD.match(behind.lstrip()) and _WILL.search(first.text):
+    if _IF_THE_WORLD.match(behind):
         first.supposes = True
 
 
@@ -351,7 +352,6 @@ _PROVIDED = re.compile(
 _FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b")
 _AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
-_IF_BEHIND = re.compile(r"\W*if\b")
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
 _AFTERTHOUGHT = re.compile(
@@ -367,7 +367,8 @@ _THEN = re.compile(
 )
 """Tells of a time that is over."""
 _IF_THE_WORLD = re.compile(
-    r"^\W*(?:and |but |so )?if (?!you\b|i\b|we\b|not\b|so\b|needed|necessary|possible|anything|(?:it|that"
+    r"^\W*(?:and |but |so )?if (?!you\b|(?:i|we)\b(?! (?:find|can|get|manage|reach|succeed)\b)|not\b|so\b|needed"
+    r"|necessary|possible|anything|(?:it|that"
     r"|this) (?:helps|matters"
     r"|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w"
 )

@@ -77,7 +77,8 @@ _FAILED = re.compile(
 _ADVICE = re.compile(
     r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) "
     r"to|ought to|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|"
-    r"tap|send|text))\b|^\W*(?:then |and |just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)"
+    r"tap|send|text))\b|^\W*(?:set|put|send|text|tell|add|save|delete|remove|turn|switch) \w.* so$|^\W*(?:then |and "
+    r"|just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)"
     r"|tap|press"
     r"|choose|select|swipe|click|navigate|head|launch|scroll|visit)\b(?! (?:is|was|has|are)\b)"
 )
@@ -246,7 +247,8 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
 
 
 _AGAIN = re.compile(
-    r"\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this|them)"
+    r"\b(?:threw (?:it|that|this|them) away|took (?:it|that|this|them) (?:back|out|off|down))\W*$|\b(?:cancell?ed"
+    r"|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this|them)"
     r"(?: again| afterwards| right after| straight away| later)?\W*$"
 )
 _RESTORED = re.compile(

@@ -70,7 +70,7 @@ _FAILED = rf"""{_THAT} (?:
   |(?:did|has|have|could|would) not (?:work(?:ed)?(?: out)?|succeed(?:ed)?|go through|gone through|pan(?:ned)? out
     |last(?:ed)?|h[eo]ld|stick|stuck|come off|come through)
   |(?:was|were|has been|have been) (?:all )?(?:in vain|for nothing|to no avail|unsuccessful|undone|reversed|rolled back
-    |rejected|blocked|cut short|reverted))"""
+    |rejected|blocked|cut short|reverted))(?: (?:the moment|as soon as|when|before|right|straight|again) .{{0,30}})?"""
 """What was told came to nothing."""
 _AGO = (
     r"(?:before\b|back then|last \w+|in the (?:old days|past)|(?:many |some |several |a few |a couple of |\d+ |an? )?"
@@ -107,8 +107,8 @@ _ANOTHERS = r"""(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:
   |i (?:must have |have |had |just )?(?:mixed|confused|mistook|mistaken|muddled) (?:you|this|that|it
     |them)(?: up)? (?:with
     |for) .{1,30}
-  |(?:(?:that|this|it|i) (?:is|was|read|had|took|opened|picked|looked at) )?(?:looking at )?(?:that )?(?:from |in |about
-    |for |of |on )?(?:an? |the )?wrong \w+
+  |(?:i (?:had |have |must have )?\w+(?: \w+)? |(?:that|this|it) (?:is|was) )?(?:that )?(?:from |in |about |for
+    |of |on |at |up )?(?:an? |the )?wrong \w+
   |(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+|somebody else|someone else
     |the next \w+)(?:'s)?(?: \w+)?"""
 """What was told is about another thing, or for another person."""

@@ -34,7 +34,8 @@ _MEASURE = (
 _CONTINENTAL = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,2})(?![\d,])")
 _SPACED = re.compile(
     rf"(?<![\d.,:/+-])(?<![\d.,)] )(\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)"
-    rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})"
+    rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})|(?:^|(?<=\bis )"
+    rf"|(?<=: ))([1-9]\d{{0,2}}(?: \d{{3}}){{1,2}})(?=[.!]?(?:$|\n)| \()"
 )
 _COMMA = re.compile(
     rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])"
@@ -43,11 +44,13 @@ _APOSTROPHES = re.compile(r"(?<=\d)'(?=\d{3}(?!\d))")
 """Numbers as they are written on the Continent: 1.104,84, 1 104,84 and 1'104.84; 12,5 needs a unit beside it."""
 _POINT = re.compile(r"\b(\d{1,9}) point ((?:\d ?){1,6})(?!\w)", re.IGNORECASE)
 _MINUS = re.compile(
-    r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))", re.IGNORECASE
+    r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))"
+    r"|(?:(?<=\bat )|(?<=\bto )|(?<=\bis )|(?<=\band )|(?<=[,:;.] )|^)(?:minus|negative) (?=\d{1,3}\b)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _PICTURE = re.compile(
     "(?<=[\\w%°)€$£¥₹]) ?[\u2600-\u26ff\u2708-\u2712\u2728-\u274b\u274e-\u27bf\U0001f000-\U0001faff\ufe0f]+"
-    " +(?=[A-Z]|(?:your?|the|it|i|that|this|there|here|so|and)\b)"
+    " +(?=[A-Z]|(?:your?|the|it|i|that|this|there|here|so|and)\\b)"
 )
 """A picture behind which a new sentence begins."""
 _TICK = re.compile("(?<=[\\w.!]) ?([\u2705\u2713\u2714\u2611\u274c\u2717\u2718])\ufe0f? +(?=[A-Z])")
@@ -66,9 +69,11 @@ _ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would
 _PARTICIPLE = re.compile(
     r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent"
     r"|written|made"
-    r"|put|kept|found|\w{2,}(?<!need)(?<!prefer)(?<!be need)ed)\b",
+    r"|put|kept|found|(?!need\b|feed\b|prefer)\w{2,}ed)\b",
     re.IGNORECASE,
 )
+_SPELT = re.compile(r"(?<![\d.,])\d(?: \d){1,5}(?:, \d(?: \d){1,5}){1,4}(?![\d.])")
+"""A telephone number that was told digit by digit, in groups."""
 _IS_AFTER = re.compile(
     r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|"
     r"wifi|one|all"
@@ -99,7 +104,8 @@ _PRONOUN_BEFORE = re.compile(
 )
 _THE = re.compile(r"\b(?:the|these|those|other|both|you)[ -]$", re.IGNORECASE)
 _PRONOUN_AFTER = re.compile(
-    r" (?:of|to|moment|more|thing|another|sec|time|last|with|who|that|you|i|or|for|called|on|in|is|was)\b|"
+    r" (?:of|to|moment|more|thing|another|sec|time|last|with|who|that|you|i|it|he|she|we|they|or|for|called|on|in|is"
+    r"|was)\b|"
     r"[.,!?;:)]|$",
     re.IGNORECASE,
 )
@@ -177,7 +183,7 @@ _DIGIT = re.compile(r"\d")
 def _written_with_points(text: str) -> str:
     """Numbers with a decimal comma, or with points, spaces or apostrophes between thousands, as 1104.84."""
     text = _CONTINENTAL.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", _APOSTROPHES.sub("", text))
-    text = _SPACED.sub(lambda found: found[1].replace(" ", ""), text)
+    text = _SPACED.sub(lambda found: (found[1] or found[2]).replace(" ", ""), text)
     return _COMMA.sub(lambda found: f"{found[1] or found[3]}.{found[2] or found[4]}", text)
 
 
@@ -275,6 +281,8 @@ def _in_two_halves(first: int, second: int, found: re.Match[str]) -> str:
     """``at eighteen fifteen``, ``twenty twenty-six`` and ``thirty-four ninety-five`` as a time, a year and a price."""
     if first < 24 and second < 60 and _AT.search(found.string[max(0, found.start() - 8) : found.start()]):
         return f"{first}:{second:02d}"
+    if 20 < first < 24 and second < 60 and found.span() == (0, len(found.string.rstrip(".!\n "))):
+        return f"{first}:{second:02d}"  # which is all that is said
     return f"{first}{second:02d}" if first in (18, 19, 20) else f"{first}.{second:02d}"
 
 
@@ -368,5 +376,6 @@ _WORDED: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[s
     (_of("past after to till before half"), _CLOCK, _clock),
     (_of("point"), _POINT, _decimal),
     (_of("minus negative"), _MINUS, "-"),
+    (frozenset(UNITS), _SPELT, lambda found: found[0].replace(",", "")),
 )
 """What is made of words, in this order, each with words of which a text has one if there is anything to make."""

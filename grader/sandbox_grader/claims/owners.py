@@ -98,10 +98,23 @@ def _of_something_else(spoken: Spoken, item: Mention, back: Background) -> bool:
     )
 
 
+def _worth_of_another(spoken: Spoken, item: Mention, mentions: Sequence[Mention], back: Background) -> bool:
+    """Whether a clause tells what another amount than the user's is worth: ``for 300 euros you would get ...``."""
+    given = {(other.value, other.unit) for other in back.given_values if other.kind == "money"}
+    clause = spoken.clause_at(item.start)
+    beside = {
+        (other.value, other.unit)
+        for other in mentions
+        if other.kind == "money" and other is not item and clause.start <= other.start < clause.end
+    }
+    same = {(value, unit) for value, unit in beside if unit in {unit for _, unit in given} and unit != item.unit}
+    return any(value != 1 for value, _ in same) and not same & given
+
+
 _SHORT = 3
 _WORDS = re.compile(r"[^\W_]+")
 _SUBJECT = re.compile(r"\W*(?!(?:it|that|this|they|he|she|i|we|you|there|here)\b)[a-z].*[a-z]{2}")
-_OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from) \w")
+_OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from|belongs) \w")
 _STILL = re.compile(r"\W*(?:but|however|so|still|instead|though|yet)\b")
 _MISSING = re.compile(
     r"\b(?:could not|can not|did not|unable to|not able to) (?:find|locate|see) (?:the |your |an? "
@@ -109,7 +122,7 @@ _MISSING = re.compile(
     r"(?!')|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the |your )?(?:(\w+) )?(\w+)\b"
     r"|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable|unknown|missing)|(?:is|are) not"
     r" (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
-    r"|\bfor (?:the |your )?(\w+) (?:i|we) (?:have|got|found)(?: got)? (?:nothing|none|no)\b"
+    r"|\bfor (?:the |your )?(?:\w+ )?(\w+) (?:(?:i|we|there) (?:have|got|found|is)(?: got)? )?(?:nothing|none|no)\b"
     r"|\b(?:when|where|what) (?:the |your )?(\w+)\b.{0,30} i (?:do not|can not|could not) (?:know|say|tell)\b"
 )
 """Says of something, which is among the groups, that it cannot be told."""
@@ -130,6 +143,10 @@ def is_of(
 ) -> bool:
     """Whether a fitting value is said of the fact's own thing, as far as the message tells."""
     if _of_another(spoken, item, back) or _of_something_else(spoken, item, back):
+        return False
+    if fact.type == "temperature" and not fact.about and back.of_another_day(spoken.clause_at(item.start).text):
+        return False
+    if fact.type == "money" and _worth_of_another(spoken, item, mentions, back):
         return False
     if fact.about or any(other.about for other in others):
         owners = {name: owner for owner in (fact, *others) for name in owner.about}
@@ -189,7 +206,13 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
     ):
         return after[2]
     kinds = (item.kind, "number", "temperature", "quantity") if item.kind != "time" else (item.kind,)
-    rivals = [other for other in mentions if other.kind in kinds and first <= other.start < last]
+    rivals = [
+        other
+        for other in mentions
+        if other.kind in kinds and first <= other.start < last and not COMPARED.match(spoken.low, other.end)
+    ]
+    if item not in rivals:
+        return None
     if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
         return places[rivals.index(item)][2]
     if len(places) == len(rivals) > 1 and all(
@@ -202,6 +225,8 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
     return after[2] if after else None
 
 
+COMPARED = re.compile(r"(?: \w+)? (?:\w{3,9}er|more|less) than\b")
+"""Behind a difference of two values."""
 _OTHER_VALUES = (
     "feels like", "humidity", "wind", "gusts", "dew point", "target", "goal", "limit", "set point", "average", "record"
 )  # fmt: skip

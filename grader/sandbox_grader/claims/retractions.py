@@ -69,6 +69,7 @@ _DISOWNED = re.compile(
     r"|(?:that|this|the|those|these) (?:figure|number|value|amount|rate|result|claim|answer"
     r"|information)s?))?(?: (?:myself|yet|so far|in any way|at all|though))?\s*(?=[.,;!?\n–)]|$| and\b| or\b"
     r"| nor\b| because\b| as i\b| since\b)"
+    r"|\b(?:i|we) have (?:nothing|no \w+)(?: \w+)? to (?:check|verify|compare|confirm) (?:it|that|this|them|either)\b"
     r"|\bi am (?:not|far from) (?:\w+ )?(?:convinced|persuaded)\b(?! (?:you|he|she|they|of)\b)|\bi (?:do not"
     r"|would not|can not) (?:trust|believe|buy) (?:it|that|this|them|those)\b"
     r"|\bunless (?:i|we) (?:\w+ )?(?:misread|misremember|misheard|miscounted|miscalculated|mixed|mistook|made|got"

@@ -16,7 +16,7 @@ from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.equality import ANY_NOUN, APPROXIMATELY, READ_AS, currency_fits, is_value_of, number_in
 from sandbox_grader.claims.normal import table
-from sandbox_grader.claims.owners import attribute_of, nearer, owner_of, words_near
+from sandbox_grader.claims.owners import COMPARED, attribute_of, nearer, owner_of, words_near
 from sandbox_grader.claims.values import Mention
 
 _LOOSE = re.compile(
@@ -65,7 +65,11 @@ def competes(
     """Whether a value of the same kind is said of the same thing."""
     if any(is_value_of(item, other, spoken) for other in others if item.kind in READ_AS.get(other.type, ())):
         return False
-    if was_given(item, back) or _OF_THEM.match(spoken.low, item.end) or spoken.low[: item.start].rstrip().endswith("("):
+    if (
+        was_given(item, back)
+        or any(part.match(spoken.low, item.end) for part in (_OF_THEM, COMPARED))
+        or spoken.low[: item.start].rstrip().endswith("(")
+    ):
         return False
     if (
         _offered_instead(spoken, item, right)
@@ -262,6 +266,9 @@ _CORRECTS = re.compile(
 )
 
 
+_SECOND_THOUGHT = re.compile(r"\W*(?:and |but |oh,? |well,? )?(?:on second thoughts?|correction|scratch that)\b")
+
+
 def _corrects(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
     """Whether a sentence that puts the one before it right says the value of the same thing."""
     number = spoken.clause_at(item.start).sentence
@@ -272,7 +279,9 @@ def _corrects(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
     same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - _FUNCTION_WORDS
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
     bare = not set(re.findall(r"[a-z]{2,}", lead)) - _FUNCTION_WORDS - _CORRECTING
-    return bool(_CORRECTS.match(text)) and (bool(same) or bare or bool(_LOOSE.match(text[: item.start])))
+    return bool(_CORRECTS.match(text)) and (
+        bool(same) or bare or bool(_SECOND_THOUGHT.match(text)) or bool(_LOOSE.match(text[: item.start]))
+    )
 
 
 def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:

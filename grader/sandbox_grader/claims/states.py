@@ -5,6 +5,7 @@ Policy: the last present statement counts and the past is history; two present o
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from sandbox_scenarios.model import Fact
 
@@ -97,6 +98,7 @@ Values = list[tuple[bool, int]]
 """States named in a clause, on as true, and where."""
 
 
+_IS_NOT = re.compile(r" (?:is|are) not\W*$")
 _CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
 """Before a mode under which something else is so."""
 _OWN_SUBJECT = re.compile(
@@ -113,8 +115,11 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
     name = re.compile(rf"\b(?:{wording(own)})\b")
     others = re.compile(rf"\b(?:{wording(foreign_names)})\b" if foreign_names else r"(?!)")
     subject = False
-    for clause in spoken.clauses:
+    for clause, behind in zip_longest(spoken.clauses, spoken.clauses[1:]):
         text = spoken.low[clause.start : clause.end]
+        subject = subject or (
+            behind is not None and re.fullmatch(rf"\W*(?:{wording(own)})\W*", behind.text) is not None
+        )
         named, foreign = name.search(text), others.search(text)
         subject = bool(named) or (subject and not foreign and not _OWN_SUBJECT.match(text))
         if not subject or not (named or _PRONOUN.search(text) or _elliptic(text)):
@@ -127,6 +132,8 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
             values = [(within["on"] is not None, within.start("on" if within["on"] else "off"))]
         if foreign and named:
             values = _own_values(values, named.start(), foreign.start())
+        if named and values and _IS_NOT.match(text, named.end()):  # "bluetooth is on, wifi is not"
+            values = [(not values[-1][0], named.start())]
         if values:
             yield clause, text, values
 
@@ -241,13 +248,6 @@ _UNLIKELY = re.compile(
     r"|can skip|(?:is|are|was) not (?:\w+ )?(?:expected|forecast|predicted|likely|coming|due|in sight|needed|necessary"
     r"|required|on the cards))"
 )
-_DAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|tonight|tomorrow)\b")
-
-
-def _of_another_day(text: str, back: Background) -> bool:
-    """Whether a clause is about other days than the one that was asked about."""
-    asked, said = set(_DAY.findall(" ".join(back.given).lower())), set(_DAY.findall(text))
-    return bool(asked and said) and not asked & said
 
 
 def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
@@ -263,7 +263,7 @@ def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
             continue
         later = any(other.says and not other.history for other in spoken.clauses[number + 1 :])
         over = clause.history and not back.asks_of_the_past and (later or _NOT_KNOWN.search(spoken.low))
-        if over or _of_another_day(text, back):
+        if over or back.of_another_day(text):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
         item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)

@@ -165,7 +165,7 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
     if _errand_not_done(after, back) or _of_another_thing(kinds, after, more, back):
         return False
     if "send" not in back.deeds and (
-        (verb in _ADDRESSING and _TO_PEOPLE.match(after)) or (verb == "shared" and _TO_OTHERS.search(after))
+        (verb in _ADDRESSING and _TO_PEOPLE.match(after)) or (verb in _HANDING and _TO_OTHERS.search(after))
     ):
         return False
     if not kinds:
@@ -249,14 +249,16 @@ _TROUBLE = re.compile(
 _ADDRESSING = frozenset(
     {"told", "informed", "notified", "answered", "alerted", "texted", "messaged", "replied", "emailed"}
 )
+_HANDING = frozenset({"shared", "gave", "given", "handed", "passed", "showed", "forwarded", "sold"})
 _TO_PEOPLE = re.compile(
     r"\w+ (?:to )?(?:(?:them|him|her|everyone|everybody)\b|(?:all |both )?(?:of )?(?:your|his|her|their) (?:\w+ )?"
     rf"{_ROLES.pattern.removeprefix(chr(92) + 'b')})"
 )
 """Told to people who are not in this talk, which takes a message."""
 _TO_OTHERS = re.compile(
-    r"\b(?:to|with) (?:all |every |each |both |some )?(?:of )?(?:your|his|her|their|the)?\s?(?:\w+ )?"
-    r"(?:contacts?|friends?|everyone|everybody|people|group|recipients?|family|team|boss|colleagues?|neighbou?rs?)\b"
+    r"\b(?:to|with) (?:all |every |each |both |some )?(?:of )?(?:your|his|her|their|the|an?)?\s?(?:\w+ )?"
+    r"(?:contacts?|friends?|strangers?|everyone|everybody|people|group|recipients?|family|team|boss|colleagues?"
+    r"|neighbou?rs?)\b"
     r"|\bby (?:text|sms|e-?mail|mail|post)\b"
 )
 _ERRANDS = re.compile(

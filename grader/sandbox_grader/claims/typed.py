@@ -78,7 +78,13 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         if item.mine and item.how == "withdrawn":
             return contrary(f"takes {wanted} back", shown)
     if (
-        any(item.mine and item.how == "past" and not _of_last_time(spoken, item.mention, back) for item in seen)
+        any(
+            item.mine
+            and item.how == "past"
+            and not _of_last_time(spoken, item.mention, back)
+            and (back.asks_of_the_past or not superseded(spoken, [(item.mention.start, item.mention.end)]))
+            for item in seen
+        )
         and not rivals
         and not any(item.how == "said" and not item.fits and not was_given(item.mention, back) for item in seen)
     ):
@@ -185,7 +191,7 @@ _IGNORANT = {
 _QUESTIONS = {
     "quantity": "how (?:far|heavy|fast|tall|high|deep)",
     "temperature": "how (?:warm|cold|hot)",
-    "money": "how much|what it (?:costs|is worth)",
+    "money": r"how much|what (?:\w+ ){1,3}(?:costs?|is|are)",
     "duration": "how long",
     "time": "when|what time",
     "date": "when|what (?:day|date)",
@@ -195,7 +201,7 @@ _UNKNOWN = {
     kind: re.compile(
         rf"\b(?:{words})\b(?! i\b| we\b)[^.;!?\n]{{1,40}}? (?:i|we) (?:do not|can not|could not|did not"
         rf"|was not able to)"
-        r" (?:know|say|tell|find|see|get)\b"
+        r" (?:know|say|tell|find|see|get|look)\b"
         rf"|\b(?:(?:i|we) (?:do not|can not|could not) (?:know|say|tell(?: you)?|find out|see)"
         rf"|who knows) (?:{words})\b(?! i\b)"
     )
@@ -236,11 +242,22 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
     if not back.deeds & _CHANGING and _OFF.match(spoken.low, item.end):
         return "denied"
     clause = spoken.clause_at(item.start)
-    opens = not re.search(r"\w", spoken.low[clause.start : item.start])
+    lead = spoken.low[clause.start : item.start]
+    if _TYPICALLY.search(clause.text) and _NOTHING_NOW.search(spoken.low):
+        return "unsaid"
+    if item.kind == "time" and _TIME_NOW.match(spoken.low, item.end) and _IT_IS.fullmatch(lead):
+        return "said" if back.given_words & _ASKS_TIME or _CHANGED.search(spoken.low) else "unsaid"
+    opens = not re.search(r"\w", lead)
     asked = back.given_words & _NEGATIVE
     return "denied" if opens and not asked and _NOT_OF_IT.match(spoken.low[item.end : clause.end]) else how
 
 
+_TYPICALLY = re.compile(r"\b(?:tends? to|typical(?:ly)?|usually|normally|on average|as a rule|in general|generally)\b")
+"""What is so as a rule, which a speaker who found nothing only falls back upon."""
+_IT_IS = re.compile(r"\W*(?:and |but |so )?(?:it|the time) is ")
+_CHANGED = re.compile(r"\b(?:was|were|used to|instead|moved|changed)\b")
+_TIME_NOW = re.compile(r" (?:right )?now\b")
+_ASKS_TIME = frozenset({"time", "clock", "now", "hour", "late"})
 _ENDS = {
     "low": re.compile(r"\b(?:between|from) -?$"),
     "high": re.compile(
@@ -260,7 +277,8 @@ _LAST_TIME = re.compile(
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
     r"|got nothing"
-    r"|have no|found no|got no)\b|\bnothing (?:for|about|on)\b|\bno (?:data|figure|forecast|entry|value) (?:for|on)\b"
+    r"|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b|\bno (?:data|figure|forecast|entry"
+    r"|value) (?:for|on)\b"
 )
 
 

@@ -24,7 +24,11 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
     """Whether one of the fact's wordings is said as so."""
     wanted = " or ".join(repr(str(value)) for value in fact.value[:4])
     kind = "name" if _names_a_person(fact, back) else "text"
-    values = [*map(str, fact.value), *(_parts(fact, back) if fact.type == "name" else ())]
+    values = [
+        *map(str, fact.value),
+        *(other for value in fact.value for other in _number_last(str(value))),
+        *(_parts(fact, back) if fact.type == "name" else ()),
+    ]
     found = [(place, _meant(spoken, place, back)) for value in values for place in places(spoken, value)]
     refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
     said = [place for place, how in found if how in ("said", "past") or (refusing and how == "denied")]
@@ -143,6 +147,13 @@ def _other_number(spoken: Spoken, values: Sequence[str], others: Sequence[Fact])
     return None
 
 
+def _number_last(value: str) -> Iterator[str]:
+    """``27 Quince Lane`` as people also put it: ``Quince Lane 27``, ``Quince Lane, number 27``."""
+    wording = _NUMBER_AND_WORDS.fullmatch(value)
+    if wording:
+        yield from (f"{wording[2]} {between}{wording[1]}" for between in ("", "number ", "no "))
+
+
 @lru_cache(maxsize=8192)
 def _numbers(value: str) -> tuple[str, ...]:
     """The numbers of a wording, as it is written and in its plain form."""
@@ -166,7 +177,10 @@ def _parts(fact: Fact, back: Background) -> Iterator[str]:
             yield from (part for part in parts if part.casefold() not in elsewhere)
 
 
-_OR_ELSE = r"(?:\W{0,3} or|\W{1,3}alternatively,?|\W{0,3} versus) (?:it is |else )?(?:maybe |perhaps |possibly )?"
+_OR_ELSE = (
+    r"(?:\W{0,3} or|\W{1,3}if not|\W{1,3}alternatively,?|\W{0,3} versus) (?:it is |else )?"
+    r"(?:maybe |perhaps |possibly )?"
+)
 _NEXT = re.compile(rf"{_OR_ELSE}(?:(?:at|in|by|from|to|with|on|under) )?(?=([^\W_]))")
 _PLACED = re.compile(r"\b(at|in|on|to|with|by|from|under|behind|near|beneath|above|inside|below|beside) (?:the )?$")
 
@@ -225,8 +239,10 @@ def _listed(
     brought_up = " ".join((*back.given, *back.touched)).casefold()
     return {
         name
-        for name, start, _ in _foreign(spoken, fact, others, back)
-        if spoken.clause_at(start).sentence in sentences and name.split()[0].casefold() not in brought_up
+        for name, start, end in _foreign(spoken, fact, others, back)
+        if spoken.clause_at(start).sentence in sentences
+        and standing(spoken, start, end) != "denied"
+        and name.split()[0].casefold() not in brought_up
     }
 
 
