@@ -8,7 +8,7 @@ answer repeats it.
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,6 +76,7 @@ class TapeWriter:
     def __init__(self, file: IO[str], redacted: frozenset[str]) -> None:
         self._file = file
         self._redacted = redacted
+        self._secrets = set[str]()
         self._acted = 0
 
     def begin(self, client: Client, tools: Sequence[Tool]) -> None:
@@ -88,11 +89,9 @@ class TapeWriter:
             self._write({"kind": "tool", **_wire(tool)})
 
     def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Write a call and what came of it."""
-        clean: Any = result
-        for secret in _secrets(arguments, self._redacted):
-            clean = _replaced(clean, secret)
-        given = without(arguments, self._redacted)
+        """Write a call and what came of it; what was secret in one call is secret in all answers from then on."""
+        self._secrets.update(_secrets(arguments, self._redacted))
+        given, clean = without(arguments, self._redacted), _replaced(result, self._secrets)
         self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
         if TapeTool(tool.name, _wire(tool)).acts and result.get("isError") is not True:
             self._acted += 1
@@ -255,25 +254,33 @@ def _wire(message: Tool | CallToolResult) -> dict[str, Any]:
     return found
 
 
-def _secrets(value: Any, names: frozenset[str]) -> Iterator[str]:
-    """The texts that stand under secret names, however deep."""
+def _secrets(value: Any, names: frozenset[str], inside: bool = False) -> Iterator[str]:
+    """The texts and numbers that stand under secret names, however deep, as texts."""
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[str, Any]", value).items():
-            if name not in names:
-                yield from _secrets(item, names)
-            elif isinstance(item, str) and len(item) >= SHORTEST:
-                yield item
+            yield from _secrets(item, names, inside or name in names)
     elif isinstance(value, list):
         for item in cast("list[Any]", value):
-            yield from _secrets(item, names)
+            yield from _secrets(item, names, inside)
+    elif inside and not isinstance(value, bool | None) and len(str(value)) >= SHORTEST:
+        yield str(value)
 
 
-def _replaced(value: Any, secret: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(secret, REDACTED)
+def _replaced(value: Any, secrets: Collection[str]) -> Any:
+    """A JSON value without the secrets, also where they are numbers, names of members, or parts of JSON in a text."""
+    if not secrets:
+        return value
     if isinstance(value, Mapping):
-        return {name: _replaced(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
-    return [_replaced(item, secret) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+        members = cast("Mapping[str, Any]", value).items()
+        return {_replaced(name, secrets): _replaced(item, secrets) for name, item in members}
+    if isinstance(value, list):
+        return [_replaced(item, secrets) for item in cast("list[Any]", value)]
+    if isinstance(value, str):
+        for secret in sorted(secrets, key=len, reverse=True):
+            for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
+                value = value.replace(written, REDACTED)
+        return value
+    return REDACTED if not isinstance(value, bool) and str(value) in secrets else value
 
 
 def _first(error: BaseException) -> BaseException:

@@ -13,8 +13,10 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp_types import Tool
 from sandbox_scenarios.stage import Stage
 
+from sandbox_mcp.server.mirror import recording
 from sandbox_mcp.tools.calling import Outcome, call, present
 from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load
@@ -170,3 +172,38 @@ def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
     with TemporaryDirectory() as folder, pytest.raises(SandboxError, match="without end"):
         anyio.run(mirror, Path(folder) / "tape.jsonl")
     assert asked == MOST_PAGES
+
+
+PIN = 'pa"ss\\wörd'
+
+
+@each(
+    ("arguments", "answered", "secret"),
+    [
+        ({"auth": {"pin": 903817}}, {"structuredContent": {"pin": 903817, "of": {"903817": "you"}}}, "903817"),
+        ({"pin": PIN}, {"content": [{"type": "text", "text": json.dumps({"said": PIN})}]}, PIN),
+        ({"pin": PIN}, {"content": [{"type": "text", "text": json.dumps({"said": PIN}, ensure_ascii=False)}]}, PIN),
+        ({"pin": {"old": "x", "new": [PIN]}}, {"structuredContent": {PIN: [f"x{PIN}y"]}}, PIN),
+    ],
+)
+def test_a_secret_is_in_no_answer_on_the_tape_in_whatever_form(
+    tmp_path: Path, arguments: Mapping[str, Any], answered: Mapping[str, Any], secret: str
+):
+    tool = Tool(name="log-in", input_schema={"type": "object"})
+    with recording(tmp_path / "tape.jsonl", frozenset({"pin"})) as tape:
+        tape.record(tool, arguments, answered)
+        tape.record(tool, {}, answered)
+    whole = (tmp_path / "tape.jsonl").read_text(encoding="utf-8")
+    for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
+        assert written not in whole
+        assert json.dumps(written, ensure_ascii=False)[1:-1] not in whole
+
+
+def test_what_is_secret_is_no_part_of_a_number_or_a_word_like_it(tmp_path: Path):
+    tool = Tool(name="log-in", input_schema={"type": "object"})
+    answered = {"structuredContent": {"pin": 1, "on": True, "none": None}}
+    with recording(tmp_path / "tape.jsonl", frozenset({"pin"})) as tape:
+        tape.record(tool, {"pin": True}, answered)
+        tape.record(tool, {"pin": 1}, answered)
+    lines = [json.loads(line) for line in (tmp_path / "tape.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["result"] for line in lines] == [answered, answered]
