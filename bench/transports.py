@@ -1,28 +1,32 @@
 """What an MCP client adds to a session: in memory and over HTTP, against the SDK's own connecting, listing and calling.
 
 Run as ``python -m bench transports [SESSIONS]``. The same sessions are played and recorded without MCP, in memory and
-over HTTP, in turn. The floor is what the SDK's client and low-level server take in memory for the same tools, calls and
-results: no world, no user, no log. CPU time of this process, in which server and agent both live.
+over HTTP, in turn. The floor of either is what the SDK's client and low-level server take there for the same tools,
+calls and results: no world, no user, no log. CPU time of this process, in which server and agent both live.
 """
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
+import uvicorn
 from mcp import Client
 from mcp.server import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult
+from sandbox_clients.mcp_tools import McpTarget
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
 from bench.table import BudgetRow, how_many, show
 from sandbox_mcp.run.play import Reach, play
 from sandbox_mcp.run.transports import TRANSPORTS, transport
+from sandbox_mcp.server.app import base_url, listener_on
 from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.mcp_server import wire_result
 from sandbox_mcp.session import Session, SessionSpec
@@ -33,8 +37,8 @@ from sandbox_mcp.users import ScriptedUser
 SUITE = Suite()
 SCENARIOS = ("wifi_off", "colleagues_to_friends")
 """One turn with one call; two turns with five calls, two of them sent together."""
-IN_MEMORY, HTTP = 1.3, 20.0
-"""Times the floor, and milliseconds."""
+IN_MEMORY, OVER_HTTP = 1.3, 1.2
+"""Times what the SDK takes by itself."""
 Work = Callable[[], Awaitable[None]]
 
 
@@ -46,8 +50,8 @@ async def played(scenario: str, log: Path, manager: SessionManager, reach: Reach
     log.rename(log.with_suffix(".last"))  # noqa: ASYNC240 - what is measured waits for its file as well
 
 
-def floor_of(log: Path) -> Work:
-    """Connecting, listing and calling as in this session, at a bare server that answers what was answered then."""
+def bare_server(log: Path) -> tuple[Server[Any], Sequence[ToolCall]]:
+    """A bare server that answers what was answered in this session, and the calls that were made in it."""
     trajectory = read_trajectory(log)
     scenario = SUITE.get(trajectory.started.scenario)
     session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), _Nowhere())
@@ -63,15 +67,37 @@ def floor_of(log: Path) -> Work:
     async def on_call(_: Any, params: CallToolRequestParams) -> CallToolResult:
         return given[params.name]
 
-    bare = Server("bare", on_list_tools=on_list, on_call_tool=on_call, get_tool_input_schema=lambda _: None)
+    return Server("bare", on_list_tools=on_list, on_call_tool=on_call, get_tool_input_schema=lambda _: None), calls
 
-    async def work() -> None:
-        async with Client(bare) as client:
-            await client.list_tools()
-            for call in calls:
-                await client.call_tool(call.name, dict(call.arguments))
 
-    return work
+async def in_memory(bare: Server[Any], calls: Sequence[ToolCall]) -> None:
+    """Connect to a bare server, list, and make the calls one after the other."""
+    async with Client(bare) as client:
+        await client.list_tools()
+        for call in calls:
+            await client.call_tool(call.name, dict(call.arguments))
+
+
+async def over_http(url: str, calls: Sequence[ToolCall]) -> None:
+    """The same over HTTP, by the client that agents of a run have."""
+    async with McpTarget(url).connect() as tools:
+        await tools.list()
+        for call in calls:
+            await tools.call(call.name, dict(call.arguments))
+
+
+@asynccontextmanager
+async def listening(bare: Server[Any]) -> AsyncGenerator[str]:
+    """A bare server at an address of this machine."""
+    listener = listener_on("127.0.0.1", 0)
+    app = bare.streamable_http_app(json_response=True)
+    serving = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serving.serve, [listener])
+        while not serving.started:  # noqa: ASYNC110 - it has nothing to wait for
+            await anyio.sleep(0.01)
+        yield f"{base_url(listener)}/mcp"
+        serving.should_exit = True
 
 
 class _Nowhere:
@@ -90,7 +116,10 @@ async def measured(scenario: str, sessions: int) -> dict[str, list[float]]:
                 reach = await opened.enter_async_context(transport(name, manager))
                 ways[name] = lambda manager=manager, reach=reach: played(scenario, log, manager, reach)
             await ways["direct"]()
-            ways["floor"] = floor_of(log.with_suffix(".last"))
+            bare, calls = bare_server(log.with_suffix(".last"))
+            url = await opened.enter_async_context(listening(bare))
+            ways["floor"] = partial(in_memory, bare, calls)
+            ways["http floor"] = partial(over_http, url, calls)
             for work in [*ways.values()] * 3:
                 await work()
             taken: dict[str, list[float]] = {name: [] for name in ways}
@@ -105,13 +134,19 @@ async def measured(scenario: str, sessions: int) -> dict[str, list[float]]:
 def rows(scenario: str, sessions: int) -> list[BudgetRow]:
     taken = anyio.run(measured, scenario, sessions)
     middle = {way: statistics.median(times) for way, times in taken.items()}
-    ratio = statistics.median(mine / bare for mine, bare in zip(taken["memory"], taken["floor"], strict=True))
-    memory = f"in memory ({middle['memory']:.1f} ms), against the SDK's own"
+
+    def against(way: str, floor: str) -> float:
+        return statistics.median(mine / bare for mine, bare in zip(taken[way], taken[floor], strict=True))
+
+    memory, http = against("memory", "floor"), against("http", "http floor")
+    in_memory = f"in memory ({middle['memory']:.1f} ms), against that"
+    over_http = f"over HTTP ({middle['http']:.1f} ms), against that"
     return [
-        BudgetRow("the SDK's own connecting, listing, calling", f"{middle['floor']:.1f} ms", "-", 0.0),
         BudgetRow("without MCP", f"{middle['direct']:.1f} ms", "-", 0.0),
-        BudgetRow(memory, f"{ratio:.2f}x", f"{IN_MEMORY}x", ratio / IN_MEMORY),
-        BudgetRow("over HTTP", f"{middle['http']:.1f} ms", f"{HTTP:.0f} ms", middle["http"] / HTTP),
+        BudgetRow("the SDK's own connecting, listing, calling", f"{middle['floor']:.1f} ms", "-", 0.0),
+        BudgetRow(in_memory, f"{memory:.2f}x", f"{IN_MEMORY}x", memory / IN_MEMORY),
+        BudgetRow("the same over HTTP", f"{middle['http floor']:.1f} ms", "-", 0.0),
+        BudgetRow(over_http, f"{http:.2f}x", f"{OVER_HTTP}x", http / OVER_HTTP),
     ]
 
 
