@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -238,19 +239,15 @@ def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
         problem = f"an agent that {mutant.about} gets its score, but the session {how}, after turn {tried.turns}"
     else:
         problem = f"an agent that {mutant.about} scores {tried.score:.3f}, expected {mutant.span.words}"
-        problem += _first_failure(stage, mutant) if mutant.rule == "reference" else ""
+    if mutant.rule == "reference" and not mutant.span.holds(tried.score):
+        # a call that failed, or else the first milestone that was not met, and why
+        found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
+        graded = details(stage.scenario, evaluate(stage.scenario, found.log))
+        calls = (f"{made.call.tool} fails with {made.error}" for made in found.done if made.error)
+        missed = (f"milestone {item['id']!r} {why['text']}" for item in graded for why in item.get("reasons", ()))
+        reason = next(chain(calls, missed), None)
+        problem += f": {reason}" if reason else ""
     return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
-
-
-def _first_failure(stage: RehearsalStage, mutant: Mutant) -> str:
-    """What went wrong in a solution: a call that failed, or else the first milestone that was not met, and why."""
-    found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
-    failed = next((made for made in found.done if made.error), None)
-    if failed is not None:
-        return f": {failed.call.tool} fails with {failed.error}"
-    graded = details(stage.scenario, evaluate(stage.scenario, found.log))
-    reasons = ((item["id"], reason["text"]) for item in graded for reason in item.get("reasons", ()))
-    return next((f": milestone {id_!r} {text}" for id_, text in reasons), "")
 
 
 def _complaint(

@@ -7,12 +7,11 @@ the variable that holds them, never given.
 import json
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import together
+from sandbox_mcp.cli.options import FILE, together
 
 if TYPE_CHECKING:
     from sandbox_clients.base import Agent
@@ -45,7 +44,7 @@ _OPTIONS = (
     click.option("--react", is_flag=True, help="Prompt chat agents to reason and act in text (ReAct)."),
     click.option(
         "--agent-python",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE,
         help="Python that has the agent's framework. [default: what 'sandbox-mcp agents install' made, or this one]",
     ),
     click.option("--max-steps", type=click.IntRange(1), default=30, help="Answers of the model per user message."),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table
+from sandbox_mcp.cli.options import FOLDER_HERE, as_json, print_json, print_table
 
 TOOLSANDBOX = "toolsandbox-import"
 """The environment that has a user's checkout of ToolSandbox."""
@@ -57,11 +57,7 @@ def command(context: click.Context, as_json: bool) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every framework there is.")
 @click.option("--jobs", type=click.IntRange(1), default=2, help="Environments made at a time.")
-@click.option(
-    "--checkout",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="With toolsandbox-import: the checkout to install.",
-)
+@click.option("--checkout", type=FOLDER_HERE, help="With toolsandbox-import: the checkout to install.")
 def install(names: tuple[str, ...], everything: bool, jobs: int, checkout: Path | None) -> None:
     """Make an environment for each framework named, or bring it up to date.
 

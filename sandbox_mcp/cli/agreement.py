@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import FILE_HERE, PLACE, as_json, print_json, print_table, scenario_files
 
 if TYPE_CHECKING:
     from sandbox_grader.scores import Scores
 
 
 @click.command()
-@click.argument("sheets", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--run", "runs", multiple=True, type=click.Path(path_type=Path), help="The sessions judged. May be repeated."
-)
+@click.argument("sheets", nargs=-1, required=True, type=FILE_HERE)
+@click.option("--run", "runs", multiple=True, type=PLACE, help="The sessions judged. May be repeated.")
 @click.option(
     "--metric", "metrics", multiple=True, metavar="[COLUMN=]NAME", help="Compare with this instead of the usual ones."
 )

@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import of_each_log, scenario_files
+from sandbox_mcp.cli.options import FILE, PLACE, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV to write.")
+@click.argument("runs", nargs=-1, required=True, type=PLACE)
+@click.option("-o", "--out", required=True, type=FILE, help="The CSV to write.")
 @click.option("--sample", type=click.IntRange(1), help="Only so many sessions, drawn at random.")
 @click.option("--ask", multiple=True, metavar="COLUMN", help="Ask for this instead of the usual. May be repeated.")
 @click.option("--seed", type=int, default=0, help="Decides order and sample.")

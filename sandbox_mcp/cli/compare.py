@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import FEW, LogPlace, as_json, metric_option, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import (
+    FEW,
+    MODES,
+    LogPlace,
+    as_json,
+    metric_option,
+    print_json,
+    print_table,
+    quiet_option,
+    scenario_files,
+)
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace(exists=True))
-@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict")
+@click.option("--mode", type=MODES, default="strict")
 @metric_option
 @click.option(
     "--across",
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--graders", is_flag=True, help="A and B are two gradings of one run: list what changed and why.")
 @click.option("--all", "everything", is_flag=True, help=f"Name every scenario that differs, not the first {FEW}.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @scenario_files
 @as_json
 def command(

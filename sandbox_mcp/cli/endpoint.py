@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.cli.options import FILE_HERE, scenario_files
 
 if TYPE_CHECKING:
     from sandbox_mcp.endpoint import Brain
@@ -23,9 +23,7 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 @click.option(
     "--scenario", "names", multiple=True, help="Scenario to know the answers of. May be repeated. [default: all]"
 )
-@click.option(
-    "--script", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="File that says what to answer."
-)
+@click.option("--script", type=FILE_HERE, help="File that says what to answer.")
 @click.option("--as-user", is_flag=True, help="Play the user, not the agent.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import LogPlace, of_each_log, scenario_files
+from sandbox_mcp.cli.options import PLACE, LogPlace, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ KEPT_APART = "a model that learns from them can no longer be measured by them"
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="A folder, or with training a file; stdout without it."
-)
+@click.option("-o", "--out", type=PLACE, help="A folder, or with training a file; stdout without it.")
 @click.option("--min-score", type=click.FloatRange(0, 1), help="With training: leave out what scored less.")
 @click.option(
     "--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: the form to write. [default: chat]"

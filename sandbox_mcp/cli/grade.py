@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import (
+    FILE,
+    MODES,
+    PLACE,
     LogPlace,
     RowChoice,
     as_json,
@@ -17,6 +20,7 @@ from sandbox_mcp.cli.options import (
     metric_option,
     print_json,
     print_table,
+    quiet_option,
     row_options,
     scenario_files,
     threshold_options,
@@ -38,13 +42,13 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option(
     "--mode",
-    type=click.Choice(["strict", "paper", "compat"]),
+    type=MODES,
     default="strict",
     help="strict: holes closed; paper: as the papers say; compat: as the authors' code does.",
 )
 @metric_option
 @threshold_options
-@click.option("--out", type=click.Path(path_type=Path), help="Also write scores to FILE.json, .csv, .xml or .parquet.")
+@click.option("--out", type=PLACE, help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
 @click.option(
     "--similarity",
@@ -56,7 +60,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), help="Processes that grade.  [default: one per core]")
 @row_options
 @bounds_option
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @click.option("--judge", metavar="MODEL", help="Also ask a model what replies state; it decides nothing.")
 @click.option("--judge-base-url", metavar="URL", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
 @click.option(
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--judge-answers",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default=Path("judge-answers.ndjson"),
     help="File of the judge's answers: nothing in it is asked again.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json
+from sandbox_mcp.cli.options import PLACE, PLACE_HERE, as_json, print_json
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -24,14 +24,9 @@ TOGETHER = frozenset({"mtu"})
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder to write logs to.")
-@click.option(
-    "--mapping",
-    "--map",
-    type=click.Path(path_type=Path),
-    help="With the format 'any': the file that says what is where.",
-)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=PLACE_HERE)
+@click.option("-o", "--out", required=True, type=PLACE, help="The folder to write logs to.")
+@click.option("--mapping", "--map", type=PLACE, help="With the format 'any': the file that says what is where.")
 @click.option("--scenario", help="The scenario of all sessions, where the format has no place for its name.")
 @as_json
 def command(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from sandbox_mcp.cli.options import FOLDER_HERE, PLACE
 from sandbox_mcp.plurals import counted
 
 FORMATS = ("toolsandbox",)
@@ -13,11 +14,11 @@ NOW, ZONE = datetime(2025, 3, 12, 9, 30), "America/Los_Angeles"  # noqa: DTZ001 
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT", type=click.Choice(FORMATS), expose_value=False)
-@click.argument("checkout", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder to write the suite to.")
+@click.argument("checkout", metavar="DIR", type=FOLDER_HERE)
+@click.option("-o", "--out", required=True, type=PLACE, help="The folder to write the suite to.")
 @click.option(
     "--python",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="A Python that has what the checkout needs. [default: that of 'agents install toolsandbox-import']",
 )
 @click.option("--now", type=click.DateTime(), default=NOW, help="When the scenarios take place.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import together
+from sandbox_mcp.cli.options import PLACE, together
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
 from sandbox_mcp.tools.sources import Sources
@@ -19,8 +19,8 @@ knowledge_options = together(
         metavar="MODULE:ATTRIBUTE",
         help="Live sources for search tools: a Knowledge, or what makes one. Offline sources without it.",
     ),
-    click.option("--record", "record_tape", type=click.Path(path_type=Path), help="Record what live sources answer."),
-    click.option("--replay", "replay_tape", type=click.Path(path_type=Path), help="Look things up in this recording."),
+    click.option("--record", "record_tape", type=PLACE, help="Record what live sources answer."),
+    click.option("--replay", "replay_tape", type=PLACE, help="Look things up in this recording."),
 )
 
 

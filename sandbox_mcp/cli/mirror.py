@@ -8,15 +8,11 @@ from pathlib import Path
 
 import click
 
+from sandbox_mcp.cli.options import FILE
+
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The tape (.jsonl); one that exists is continued.",
-)
+@click.option("-o", "--out", required=True, type=FILE, help="The tape (.jsonl); one that exists is continued.")
 @click.option("--redact", multiple=True, metavar="NAME", help="An argument whose values are left out. May be repeated.")
 @click.option(
     "--header",

@@ -27,6 +27,15 @@ T = TypeVar("T")
 SCREENFUL, FEW = 20, 10
 """Up to how many sessions all are listed, and how many of the worst where there are more."""
 Command = Callable[..., Any]
+PLACE = click.Path(path_type=Path)
+FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
+PLACE_HERE = click.Path(path_type=Path, exists=True)
+FILE_HERE = click.Path(path_type=Path, dir_okay=False, exists=True)
+FOLDER_HERE = click.Path(path_type=Path, file_okay=False, exists=True)
+"""Types of options that name a file or a folder; ``HERE`` where it has to exist."""
+MODES = click.Choice(["strict", "paper", "compat"])
+"""How sessions can be graded."""
+quiet_option: Callable[[Command], Command] = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
 class LogPlace(click.Path):
@@ -82,7 +91,7 @@ def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) ->
 world_files: Callable[[Command], Command] = click.option(
     "--world",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PLACE,
     callback=_use_worlds,
     expose_value=False,
     is_eager=True,
@@ -92,7 +101,7 @@ _scenario_files: Callable[[Command], Command] = click.option(
     "--scenarios",
     "places",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="A scenario file or folder of your own, used before the built-in suite. May be repeated.",
 )
 

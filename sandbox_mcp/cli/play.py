@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.agent_options import chosen_agent, model_options
-from sandbox_mcp.cli.options import scenario_files
+from sandbox_mcp.cli.options import PLACE, scenario_files
 from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ OUT = Path("runs/play")
 @click.option("--agent", metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
 @model_options
 @user_options
-@click.option("--out", type=click.Path(path_type=Path), default=OUT, help="Folder for the logs.")
+@click.option("--out", type=PLACE, default=OUT, help="Folder for the logs.")
 @click.option("--variant", default="base", help="How tools are presented.")
 @click.option("--seed", type=int, default=0, help="Decides the world's ids.")
 @scenario_files

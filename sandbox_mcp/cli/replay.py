@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.options import LogPlace, as_json, of_each_log, print_json, scenario_files
+from sandbox_mcp.cli.options import FOLDER_HERE, PLACE, LogPlace, as_json, of_each_log, print_json, scenario_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, type=LogPlace())
 @click.option(
     "--tooltalk",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER_HERE,
     help="A checkout of ToolTalk: alone, its ground truth is executed in the office; with PATHS, they are runs of it.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="With --tooltalk: where to write what came out.")
+@click.option("-o", "--out", type=PLACE, help="With --tooltalk: where to write what came out.")
 @scenario_files
 @as_json
 def command(

@@ -5,16 +5,16 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import LogPlace, scenario_files
+from sandbox_mcp.cli.options import FILE, MODES, LogPlace, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+@click.option("-o", "--out", required=True, type=FILE, help="The file to write.")
 @click.option("--title", help="What the page is called; by default the names of the runs.")
-@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict")
+@click.option("--mode", type=MODES, default="strict")
 @scenario_files
 def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, places: tuple[Path, ...]) -> None:
     """Write one self-contained HTML file about recorded sessions.

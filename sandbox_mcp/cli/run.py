@@ -19,6 +19,9 @@ from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import (
+    FILE,
+    FOLDER_HERE,
+    PLACE_HERE,
     STORED,
     LogPlace,
     RowChoice,
@@ -29,6 +32,7 @@ from sandbox_mcp.cli.options import (
     metric_option,
     print_json,
     print_table,
+    quiet_option,
     row_options,
     scenario_files,
     terminated_as_interrupted,
@@ -88,9 +92,7 @@ if TYPE_CHECKING:
     help="Let the agent go on from what it did itself, or ask for every reply on the reference's history.",
 )
 @click.option(
-    "--tooltalk",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A checkout of ToolTalk whose conversations are played instead of scenarios.",
+    "--tooltalk", type=FOLDER_HERE, help="A checkout of ToolTalk whose conversations are played instead of scenarios."
 )
 @click.option(
     "--instructions",
@@ -102,7 +104,7 @@ if TYPE_CHECKING:
     "--rows",
     "row_places",
     multiple=True,
-    type=click.Path(exists=True, path_type=Path),
+    type=PLACE_HERE,
     help="Play rows of MTU-Bench: one of its *_eval.jsonl files, or a folder of them. May be repeated.",
 )
 @click.option(
@@ -117,14 +119,10 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Ask this model for what a tape has no answer to; such sessions are kept apart, see docs/worlds.md.",
 )
-@click.option(
-    "--scores",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write scores to FILE.json, .csv, .xml (JUnit, with times) or .parquet.",
-)
+@click.option("--scores", type=FILE, help="Also write scores to FILE.json, .csv, .xml (JUnit, with times) or .parquet.")
 @row_options
 @bounds_option
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @knowledge_options
 @scenario_files
 @as_json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files, scenarios_of_world
+from sandbox_mcp.cli.options import FILE, as_json, print_json, print_table, scenario_files, scenarios_of_world
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import control
 
@@ -75,10 +75,17 @@ def list_(
 def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
     """Print one scenario: its user, tools, solutions, milestones and minefields. Contains the answer."""
     scenario = _suite(places).get(name)
-    if as_json:
-        print_json(_as_json(scenario))
-    else:
+    if not as_json:
         click.echo(_as_text(scenario))
+        return
+    from dataclasses import fields
+
+    from sandbox_mcp.trajectory.log import plain
+
+    hidden = {"world", "line", "home", "cache"}
+    shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
+    named = {"world": scenario.home.name, "state": scenario.world.tables}
+    print_json(json.loads(json.dumps({**shown, **named}, default=plain)))
 
 
 @command.command()
@@ -149,9 +156,7 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 
 @command.command()
 @click.option(
-    "--markdown",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the tables into this page, between its marks, and the picture beside it.",
+    "--markdown", type=FILE, help="Write the tables into this page, between its marks, and the picture beside it."
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if a published figure is not reached.")
 @scenarios_of_world
@@ -209,12 +214,8 @@ def _print_stats(found: "Stats") -> None:
 
 
 @command.command()
-@click.option(
-    "--from", "log", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The recorded session."
-)
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; otherwise it is printed."
-)
+@click.option("--from", "log", required=True, type=FILE, help="The recorded session.")
+@click.option("-o", "--out", type=FILE, help="The file to write; otherwise it is printed.")
 @click.option("--name", help="The draft's name; made from the session's if left out.")
 @scenario_files
 def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
@@ -252,17 +253,6 @@ def _suite(places: Sequence[Path]) -> Any:
     from sandbox_scenarios.loader import Suite
 
     return Suite(places)
-
-
-def _as_json(scenario: "Scenario") -> dict[str, Any]:
-    from dataclasses import fields
-
-    from sandbox_mcp.trajectory.log import plain
-
-    hidden = {"world", "line", "home", "cache"}
-    shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
-    named = {"world": scenario.home.name, "state": scenario.world.tables}
-    return json.loads(json.dumps({**shown, **named}, default=plain))
 
 
 def _as_text(scenario: "Scenario") -> str:

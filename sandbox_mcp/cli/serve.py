@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
-from sandbox_mcp.cli.options import scenarios_of_world
+from sandbox_mcp.cli.options import FOLDER, scenarios_of_world
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Play:
     seed: int | None
     user_channel: str | None
     session: str | None
-    elicits: bool = True
+    elicits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Listen:
     hosts: tuple[str, ...]
     tokens: tuple[str, ...]
     auth: bool
-    streams: bool = False
-    workers: int = 1
+    streams: bool
+    workers: int
 
 
 @click.command()
@@ -117,14 +117,14 @@ class Listen:
 )
 @click.option(
     "--log-dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     envvar="SANDBOX_MCP_LOG_DIR",
     show_envvar=True,
     help="Where each session's log goes.  [default: a folder of your account]",
 )
 @click.option(
     "--state-dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Keep sessions, with their logs, in this folder, and go on with them in later processes.",
 )
 @click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
@@ -154,36 +154,7 @@ class Listen:
 )
 @knowledge_options
 @scenarios_of_world
-def command(
-    scenario: str | None,
-    variant: str | None,
-    seed: int | None,
-    user_channel: str | None,
-    elicits: bool,
-    http: bool,
-    host: str,
-    port: int,
-    hosts: tuple[str, ...],
-    tokens: tuple[str, ...],
-    auth: bool,
-    streams: bool,
-    max_sessions: int,
-    workers: int,
-    log_dir: Path | None,
-    state_dir: Path | None,
-    session: str | None,
-    user: str,
-    user_model: str | None,
-    user_base_url: str | None,
-    user_api_key_env: str,
-    user_tools: str,
-    user_without: tuple[str, ...],
-    live: str | None,
-    record_tape: Path | None,
-    replay_tape: Path | None,
-    world: str,
-    places: tuple[Path, ...],
-) -> None:
+def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, ...], **given: Any) -> None:
     """Serve scenarios to MCP clients.
 
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
@@ -193,37 +164,32 @@ def command(
 
     from sandbox_mcp.session.manager import SessionManager
 
-    play = Play(scenario, variant, seed, user_channel, session, elicits)
-    if session and not state_dir:
+    play = Play(**{item.name: given[item.name] for item in fields(Play)})
+    listen = Listen(**{item.name: given[item.name] for item in fields(Listen)})
+    if play.session and not state_dir:
         raise SandboxError("--session names a session in a state folder; say which with --state-dir")
-    if not scenario and not session and (variant or seed is not None or user_channel):
+    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
         raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
     if not http:
         _check_no_http()
-    if workers > 1:
+    if listen.workers > 1:
         from sandbox_mcp.server.workers import check_workers
 
         check_workers()
-    _check_user(user, user_model, play)
+    _check_user(given["user"], given["user_model"], play)
     suite = Suite(places, world=world)
-    users = dict(_users(user_model, user_base_url, user_api_key_env, user_tools, frozenset(user_without)))
-    if user == "human":
-        from sandbox_mcp.users.human import HostUser
-
-        users["human"] = lambda scenario: HostUser(scenario.user)
     options: Mapping[str, Any] = {
-        "max_sessions": max_sessions,
-        "users": users,
-        "default_user": user,
-        "knowledge": chosen_knowledge(live, record_tape, replay_tape),
+        "max_sessions": given["max_sessions"],
+        "users": _users(given),
+        "default_user": given["user"],
+        "knowledge": chosen_knowledge(given["live"], given["record_tape"], given["replay_tape"]),
     }
-    logs = log_dir or default_log_dir()
+    logs = given["log_dir"] or default_log_dir()
     with suppress(KeyboardInterrupt):
         if not http:
             _serve_stdio(SessionManager(suite, log_dir=logs, **options), play, state_dir)
             return
-        listen = Listen(host, port, hosts, tokens, auth, streams, workers)
-        if state_dir is None and workers == 1:
+        if state_dir is None and listen.workers == 1:
             _serve_http(SessionManager(suite, log_dir=logs, **options), play, listen)
             return
         from sandbox_mcp.session.kept import KeptSessions, cared_for
@@ -271,21 +237,25 @@ def default_log_dir() -> Path:
     return base / "sandbox-mcp" / "logs"
 
 
-def _users(
-    model: str | None, base_url: str | None, key_variable: str, tools: str = "", without: frozenset[str] = frozenset()
-) -> Mapping[str, "UserFactory"]:
-    """The simulated users that a harness can ask for by name."""
+def _users(given: Mapping[str, Any]) -> Mapping[str, "UserFactory"]:
+    """The users that a harness can ask for by name; whoever sits at the client is one only where that was said."""
     from sandbox_mcp.session.manager import USERS
 
-    if model is None:
-        return USERS
-    from sandbox_mcp.models.asking import EndpointSettings
-    from sandbox_mcp.run.users import user_tools, users_named
-    from sandbox_mcp.session import SessionSpec
+    users = dict(USERS)
+    if given["user_model"] is not None:
+        from sandbox_mcp.models.asking import EndpointSettings
+        from sandbox_mcp.run.users import user_tools, users_named
+        from sandbox_mcp.session import SessionSpec
 
-    endpoint = EndpointSettings(model=model, base_url=base_url, key_variable=key_variable)
-    users = users_named("llm", endpoint, without, user_tools(tools))
-    return {**USERS, "llm": lambda scenario: users.make(SessionSpec(scenario))}
+        model, base_url, key_variable = (given[f"user_{name}"] for name in ("model", "base_url", "api_key_env"))
+        endpoint = EndpointSettings(model=model, base_url=base_url, key_variable=key_variable)
+        made = users_named("llm", endpoint, frozenset(given["user_without"]), user_tools(given["user_tools"]))
+        users["llm"] = lambda scenario: made.make(SessionSpec(scenario))
+    if given["user"] == "human":
+        from sandbox_mcp.users.human import HostUser
+
+        users["human"] = lambda scenario: HostUser(scenario.user)
+    return users
 
 
 def _offered(manager: "SessionManager", play: Play, state: "StateDir | None" = None) -> "OpenSession":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.options import FOLDER, as_json, print_json, print_table, quiet_option, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
@@ -15,7 +15,7 @@ NAMES = ("tools", "constraint", "rewording", "irrelevance", "branch")
 @click.command()
 @click.argument("kind", type=click.Choice(NAMES))
 @click.argument("selectors", nargs=-1)
-@click.option("-o", "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for drafts.")
+@click.option("-o", "--out", required=True, type=FOLDER, help="Folder for drafts.")
 @click.option("--model", required=True, help="Model that drafts.")
 @click.option("--base-url", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
 @click.option("--api-key-env", help="Variable that holds the key of that endpoint. [default: OPENAI_API_KEY]")
@@ -23,7 +23,7 @@ NAMES = ("tools", "constraint", "rewording", "irrelevance", "branch")
 @click.option("--seed", type=int, default=0, help="Decides which.")
 @click.option("--mend", type=click.IntRange(0), default=1, help="Chances to mend a faulty draft.")
 @click.option("--base", "bases", multiple=True, help="With tools: a base world to draft for. [default: all]")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @scenario_files
 @as_json
 def command(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import as_json, print_json, scenario_files
+from sandbox_mcp.cli.options import MODES, as_json, print_json, quiet_option, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.shown import one_line
 
@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 @click.argument("runs", nargs=-1, metavar="[[LABEL=]RUN]...")
 @click.option("--list", "listing", is_flag=True, help="List the tables, and which runs each needs.")
 @click.option("--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md")
-@click.option(
-    "--mode",
-    type=click.Choice(["strict", "paper", "compat"]),
-    help="How to grade. [default: as each table says, mostly compat]",
-)
+@click.option("--mode", type=MODES, help="How to grade. [default: as each table says, mostly compat]")
 @click.option(
     "--all", "everything", is_flag=True, help="Show every row, also the printed ones of models that no run played."
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @scenario_files
 @as_json
 def command(

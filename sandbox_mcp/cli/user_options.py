@@ -6,14 +6,13 @@ option that means nothing for the user chosen is an error, but for those that na
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from sandbox_mcp.cli.agent_options import agent_endpoint, parameters
-from sandbox_mcp.cli.options import together
+from sandbox_mcp.cli.options import PLACE, together
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.users import Users
@@ -52,13 +51,13 @@ user_options = together(
     ),
     click.option(
         "--user-lines",
-        type=click.Path(path_type=Path),
+        type=PLACE,
         metavar="FILE",
         help="What the replay user says: a text, one utterance a line, or YAML or JSON with a list for each scenario.",
     ),
     click.option(
         "--user-log",
-        type=click.Path(path_type=Path),
+        type=PLACE,
         metavar="PATH",
         help="A log, or a run's folder: the replay user says what was said in the same scenario, variant and trial.",
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import LogPlace, scenario_files
+from sandbox_mcp.cli.options import FILE, MODES, LogPlace, scenario_files
 
 
 @click.command()
@@ -14,8 +14,8 @@ from sandbox_mcp.cli.options import LogPlace, scenario_files
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default=False, help="0, the default, takes a free one."
 )
-@click.option("--mode", type=click.Choice(["strict", "paper", "compat"]), default="strict")
-@click.option("--index", "place", type=click.Path(path_type=Path, dir_okay=False), help="Keep the index in this file.")
+@click.option("--mode", type=MODES, default="strict")
+@click.option("--index", "place", type=FILE, help="Keep the index in this file.")
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser.")
 @scenario_files
 def command(

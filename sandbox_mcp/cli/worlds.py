@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import as_json, print_json, print_table, world_files
+from sandbox_mcp.cli.options import PLACE, as_json, print_json, print_table, world_files
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -185,9 +185,7 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
 
 @command.command()
 @click.argument("name")
-@click.option(
-    "--in", "folder", type=click.Path(path_type=Path), help="The folder to write.  [default: one of the world's name]"
-)
+@click.option("--in", "folder", type=PLACE, help="The folder to write.  [default: one of the world's name]")
 @as_json
 def new(name: str, folder: Path | None, as_json: bool) -> None:
     """Write a package with a small world, two scenarios and a test, all of which pass as they are."""

@@ -69,10 +69,6 @@ class Conversations(PlayableSuite):
         """The checkout is read in more ways than files of scenarios are."""
 
     @cached_property
-    def _offered(self) -> Mapping[str, PresentedTool]:
-        return {name: present(tool) for name, tool in self._home.agent_tools.items()}
-
-    @cached_property
     def _home(self) -> World:
         return office.as_elsewhere(OriginalIds, self._checkout.almanac)
 
@@ -128,9 +124,10 @@ class Conversations(PlayableSuite):
         alike = (spec.scenario.name, spec.variant, spec.seed)
         if alike not in self._truths:
             path, document = self._talks[spec.scenario.name]
+            offered = {name: present(tool) for name, tool in self._home.agent_tools.items()}
             with as_tooltalk_has_it(path):
                 log = MemoryLog()
-                for event in _as_recorded(spec, document, self._offered):
+                for event in _as_recorded(spec, document, offered):
                     log.write(event)
                 self._truths[alike] = log.trajectory()
         return self._truths[alike]

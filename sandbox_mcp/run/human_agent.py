@@ -84,17 +84,17 @@ def told(asked: Show, tools: Mapping[str, ToolInfo]) -> str:
     if asked.what == "/help":
         return HELP
     if asked.what == "/tools":
-        return "\n".join(_short(tool) for tool in tools.values())
+        listed: list[str] = []
+        for tool in tools.values():
+            needed = set(tool.input_schema.get("required", ()))
+            names = [name if name in needed else f"[{name}]" for name in tool.input_schema.get("properties", {})]
+            first = tool.description.partition("\n")[0]
+            told = first if len(first) <= WIDTH else first[:WIDTH] + "..."
+            listed.append(f"  {' '.join([tool.name, *names])}\n      {told}")
+        return "\n".join(listed)
     tool = tools[asked.name]
     needed, lines = set(tool.input_schema.get("required", ())), [tool.name, tool.description]
     for name, part in tool.input_schema.get("properties", {}).items():
         kind = f"{json.dumps(part['type'])} ".replace('"', "") if "type" in part else ""
         lines.append(f"  {name}{'' if name in needed else ' (optional)'}: {kind}{part.get('description', '')}")
     return "\n".join(lines)
-
-
-def _short(tool: ToolInfo) -> str:
-    needed = set(tool.input_schema.get("required", ()))
-    names = [name if name in needed else f"[{name}]" for name in tool.input_schema.get("properties", {})]
-    first = tool.description.partition("\n")[0]
-    return f"  {' '.join([tool.name, *names])}\n      {first if len(first) <= WIDTH else first[:WIDTH] + '...'}"

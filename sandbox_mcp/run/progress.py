@@ -83,8 +83,11 @@ class RunTally:
             parts.append(f"cost {costs['total']:.2f} (agent {costs['agent']:.2f}, user {costs['user']:.2f})")
         elif self.spent.tokens:
             parts.append(counted(self.spent.tokens, "token"))
-        left = self.seconds_left()
-        return " · ".join([*parts, f"{_duration(left)} left"] if left else parts)
+        if left := self.seconds_left():
+            minutes = round(left / 60)
+            longer = f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+            parts.append(f"{max(1, round(left))} s left" if left < 60 else f"{longer} left")
+        return " · ".join(parts)
 
     def seconds_left(self) -> float | None:
         """How long the rest will take, if it goes on as it has; None as long as that cannot be told."""
@@ -103,10 +106,3 @@ class RunTally:
             stopped=stopped,
             own_metrics=self.own_metrics,
         )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"

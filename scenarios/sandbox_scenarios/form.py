@@ -62,8 +62,20 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
     except ValidationError as error:
         faults: list[ScenarioFileError] = []
         for fault in _told(cast("Sequence[Mapping[str, Any]]", error.errors(include_url=False))):
-            where = [part for part in fault["loc"] if not _is_tag(part)]
-            faults.append(ScenarioFileError(path, lines.of(where), _reason(where, fault, data)))
+            where: list[str | int] = [part for part in fault["loc"] if not _is_tag(part)]
+            name: Any = None
+            if len(where) > 1 and where[0] == "scenarios" and isinstance(number := where[1], int):
+                entry = data["scenarios"][number]
+                name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
+            told = [f"scenario {name!r}"] if isinstance(name, str) and name else []
+            parts = [str(part) for part in (where[2:] if told else where)]
+            if fault["type"] == "extra_forbidden":
+                text = f"unknown key {parts.pop()!r}"
+            else:
+                words = _WORDS.get(fault["type"], str(fault["msg"]))
+                text = words.format(**fault.get("ctx", {}), input=_Shown(fault["input"]))
+            problem = ": ".join(filter(None, (*told, ".".join(parts), text)))
+            faults.append(ScenarioFileError(path, lines.of(where), problem))
         raise ScenarioFileError.together(faults) from error
     return alone["scenarios"]
 
@@ -150,21 +162,6 @@ def _told(faults: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _is_tag(part: str | int) -> bool:
     """Whether part of a fault's place is pydantic's name for a form, not something that stands in the file."""
     return isinstance(part, str) and (part.startswith("Raw") or "[" in part)
-
-
-def _reason(where: Sequence[str | int], fault: Mapping[str, Any], data: Any) -> str:
-    name: Any = None
-    if len(where) > 1 and where[0] == "scenarios" and isinstance(where[1], int):
-        entry = data["scenarios"][where[1]]
-        name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
-    name = name if isinstance(name, str) else ""
-    parts = [str(part) for part in (where[2:] if name else where)]
-    if fault["type"] == "extra_forbidden":
-        text = f"unknown key {parts.pop()!r}"
-    else:
-        words = _WORDS.get(fault["type"], str(fault["msg"]))
-        text = words.format(**fault.get("ctx", {}), input=_Shown(fault["input"]))
-    return ": ".join(part for part in (f"scenario {name!r}" if name else "", ".".join(parts), text) if part)
 
 
 @dataclass(frozen=True, slots=True)

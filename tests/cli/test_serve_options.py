@@ -1,5 +1,6 @@
 """What ``serve`` makes of its options before it serves anything."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 
 from sandbox_mcp.cli import serve
 from sandbox_mcp.cli.serve import command, default_log_dir
+from sandbox_mcp.session.manager import UserFactory
 from tests.each import each
 from tests.suite import SUITE
 
@@ -36,13 +38,21 @@ def test_bad_usage_is_told(args: list[str]) -> None:
     assert CliRunner().invoke(command, args).exit_code == 2
 
 
+def users_of(*args: str) -> Mapping[str, UserFactory]:
+    return serve._users(command.make_context("serve", list(args)).params)
+
+
+MODELLED = ("--user-model", "m", "--user-base-url", "http://127.0.0.1:1", "--user-api-key-env", "KEY")
+
+
 def test_users_are_known_by_name() -> None:
-    assert list(serve._users(None, None, "KEY")) == ["scripted"]
-    assert list(serve._users("m", "http://127.0.0.1:1", "KEY")) == ["scripted", "llm"]
+    assert list(users_of()) == ["scripted"]
+    assert list(users_of(*MODELLED)) == ["scripted", "llm"]
+    assert list(users_of("--user", "human")) == ["scripted", "human"]
 
 
 def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> None:
-    users = serve._users("m", "http://127.0.0.1:1", "KEY", "check_goal", frozenset({"knows"}))
+    users = users_of(*MODELLED, "--user-tools", "check_goal", "--user-without", "knows")
     described = users["llm"](SUITE.get("wifi_off")).describe()
     assert (described["told"], described["tools"]) == (["demonstration", "does_not_know"], ["check_goal"])
 

@@ -103,17 +103,10 @@ def _same(one: Constraint, other: Constraint) -> bool:
 
 
 SHOWN = (
-    "wifi_off",
-    "landlord_number",
-    "new_neighbour",
-    "forget_number",
-    "colleagues_to_friends",
-    "late_for_dinner_low_battery",
-    "last_text_reply",
-    "overdue_reminders",
-    "where_am_i_low_battery",
+    "wifi_off", "landlord_number", "new_neighbour", "forget_number", "colleagues_to_friends",
+    "late_for_dinner_low_battery", "last_text_reply", "overdue_reminders", "where_am_i_low_battery",
     "late_for_dinner_no_address_book",
-)
+)  # fmt: skip
 """The scenarios whose drafts ``docs/authoring.md`` shows: one of each kind."""
 
 

@@ -47,15 +47,33 @@ SMALL = 31
 
 
 def calls(case: RehearsedSolution) -> Iterator[Mutant]:
-    """All mutants of this module."""
-    for spot in spots(case.solution):
+    """Leave a call out, change it, stop calling at some point, leave for good after some turn, claim and do nothing."""
+    every, turns, path = spots(case.solution), case.solution.turns, ("reference", case.number)
+    for spot in every:
         yield from _dropped(case, spot)
         yield from _changed(case, spot)
-    yield from _stopped(case)
-    tools = case.scenario.home.agent_tools
-    reckoned = any(turn.calls and all(tools[call.tool].computes for call in turn.calls) for turn in case.solution.turns)
-    if not case.lacks and spots(case.solution) and not reckoned:  # what a tool computes can be right without it
-        yield _claimed(case)
+    for kept in range(1, len(every) - 1):
+        left = every[kept:]
+        if not all(is_look(case, spot) for spot in left):
+            less = without(case.solution, *(spot.number for spot in left))
+            about = f"stops after {_named(every[kept - 1])} and replies as if it had gone on"
+            yield Mutant(case.id("stop", kept), about, less, LESS, path=path)
+    for number in range(1, len(turns) if not case.lacks else 0):
+        about = f"stops answering after turn {number} of {len(turns)}"
+        yield Mutant(case.id("leave", number), about, Solution(turns[:number]), LESS, path=path)
+    tools, user = case.scenario.home.agent_tools, case.scenario.user
+    reckoned = any(turn.calls and all(tools[call.tool].computes for call in turn.calls) for turn in turns)
+    if not case.lacks and every and not reckoned:  # what a tool computes can be right without it
+        # Only what the user answers may count, and what it does: where its script has it act, words bring deeds about.
+        asked = [
+            {item.sender for item in mark.constraints if isinstance(item, MessageConstraint)}
+            for mark in case.scenario.milestones
+        ]
+        little = max(NEXT_TO_NOTHING, sum("user" in senders for senders in asked) / max(1, len(asked)))
+        limit = LESS if user.script.does else no_more_than_idle(case.scenario, little)
+        about = "makes no call but says what the solution says, every value right"
+        less = edited(case.solution, lambda _number, _call: None)
+        yield Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
 
 
 def depends(case: RehearsedSolution) -> bool:
@@ -256,38 +274,6 @@ def _told(case: RehearsedSolution, spot: Spot, value: Any) -> bool:
     said = [text.text for text in spoken(case.scenario)]
     earlier = [str(done.value) for done in case.run.done[: spot.number] if done.value is not None]
     return isinstance(value, str) and any(contains(text, value) for text in (*said, *earlier))
-
-
-def _stopped(case: RehearsedSolution) -> Iterator[Mutant]:
-    """Stop calling at some point, or leave for good after some turn."""
-    every = spots(case.solution)
-    for kept in range(1, len(every) - 1):
-        left = every[kept:]
-        if not all(is_look(case, spot) for spot in left):
-            less = without(case.solution, *(spot.number for spot in left))
-            about = f"stops after {_named(every[kept - 1])} and replies as if it had gone on"
-            yield Mutant(case.id("stop", kept), about, less, LESS, path=("reference", case.number))
-    for turns in range(1, len(case.solution.turns) if not case.lacks else 0):
-        less = Solution(case.solution.turns[:turns])
-        about = f"stops answering after turn {turns} of {len(case.solution.turns)}"
-        yield Mutant(case.id("leave", turns), about, less, LESS, path=("reference", case.number))
-
-
-def _claimed(case: RehearsedSolution) -> Mutant:
-    """Say everything the solution says, values included, and do nothing.
-
-    Only what the user answers may count, and what the user does: where its script has it act, words bring deeds about.
-    """
-    less = edited(case.solution, lambda _number, _call: None)
-    milestones = case.scenario.milestones
-    asked = sum(
-        any(isinstance(item, MessageConstraint) and item.sender == "user" for item in milestone.constraints)
-        for milestone in milestones
-    )
-    little = no_more_than_idle(case.scenario, max(NEXT_TO_NOTHING, asked / max(1, len(milestones))))
-    limit = LESS if case.scenario.user.script.does else little
-    about = "makes no call but says what the solution says, every value right"
-    return Mutant(case.id("claim"), about, less, limit, known=case.run.results, path=("milestones",))
 
 
 def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:

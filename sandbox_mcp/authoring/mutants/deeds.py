@@ -35,11 +35,18 @@ AT_ONCE = 2
 
 
 def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
-    """All mutants of this module."""
+    """Look around, step on minefields, undo what was achieved, and at last do what was not asked for."""
     yield from _reads(case)
     yield from _mines(case)
     yield from _undone(case)
-    yield from _unwanted(case)
+    number = 0
+    for call in _meddling(case):
+        if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
+            number += 1
+            about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
+            solution = finished(case.solution, call)
+            span = SWITCHED if _switched(case, call) else ZERO
+            yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
 def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -195,17 +202,6 @@ def _back(
                 arguments[item.name] = before[next(iter(changed))]
         if all(item.name in arguments for item in tool.parameters if item.required):
             yield PlannedCall(tool.name, arguments)
-
-
-def _unwanted(case: RehearsedSolution) -> Iterator[Mutant]:
-    number = 0
-    for call in _meddling(case):
-        if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
-            number += 1
-            about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
-            solution = finished(case.solution, call)
-            span = SWITCHED if _switched(case, call) else ZERO
-            yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
 def _switched(case: RehearsedSolution, call: PlannedCall) -> frozenset[str]:

@@ -99,6 +99,12 @@ def question(order: DraftOrder, suite: Suite) -> str:
     """What a model is asked for one draft."""
     task = TASKS[order.twist or order.kind].format(required=", ".join(order.required), withheld=order.withheld)
     scenario = suite.get(order.original) if order.original else suite.base(order.base)
+    clock = scenario.clock
+    now = to_local(clock.now, clock.zone).strftime("%A, %d %B %Y, %H:%M")
+    tables = {name: [dict(row) for row in rows.values()] for name, rows in scenario.world.tables.items() if rows}
+    for name, schema in scenario.home.tables.items():
+        if schema.fixed is not None:
+            tables[name] = [dict(row) for row in islice(FixedRows.of(schema).rows.values(), SAMPLE)]
     tools = {name: scenario.home.agent_tools[name] for name in order.offered}
     shown = {
         name: {"does": tool.description, "arguments": {item.name: item.schema() for item in tool.parameters}}
@@ -106,24 +112,12 @@ def question(order: DraftOrder, suite: Suite) -> str:
     }
     parts = {
         "Your task": task,
-        "The data": _data(scenario),
+        "The data": f"It is {now} ({clock.zone}), {clock.now:.0f} seconds since 1970.\n{_json(tables)}",
         "The tools": _json(shown),
         **({"The scenario": _told(scenario)} if order.original else {}),
         "The form": FORM,
     }
     return "\n\n".join(f"## {title}\n{text}" for title, text in parts.items())
-
-
-def _data(scenario: Scenario) -> str:
-    clock = scenario.clock
-    now = to_local(clock.now, clock.zone).strftime("%A, %d %B %Y, %H:%M")
-    tables = {name: [dict(row) for row in rows.values()] for name, rows in scenario.world.tables.items() if rows}
-    tables |= {
-        name: [dict(row) for row in islice(FixedRows.of(schema).rows.values(), SAMPLE)]
-        for name, schema in scenario.home.tables.items()
-        if schema.fixed is not None
-    }
-    return f"It is {now} ({clock.zone}), {clock.now:.0f} seconds since 1970.\n{_json(tables)}"
 
 
 def _told(scenario: Scenario) -> str:

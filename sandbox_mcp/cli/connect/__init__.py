@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from sandbox_mcp.cli.connect.hosts import HOSTS, NAME, Host, server_command, shell_line, this_system
+from sandbox_mcp.cli.options import PLACE
 
 if TYPE_CHECKING:
     from sandbox_mcp.cli.connect.serve_args import ServeArgs
@@ -35,9 +36,7 @@ UNDRIVEN = (
 )
 @click.option("--write", "mode", flag_value="write", help="Put it into HOST's configuration file.")
 @click.option("--undo", "mode", flag_value="undo", help="Take it out of that file again.")
-@click.option(
-    "--config", type=click.Path(path_type=Path), help="The configuration file, where it is not in its usual place."
-)
+@click.option("--config", type=PLACE, help="The configuration file, where it is not in its usual place.")
 @click.option("--force", is_flag=True, help="With --write: replace another server of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the block for the file, or what was done to it.")
 def command(

@@ -98,26 +98,15 @@ class RowCrew(Crew):
         whole = replace(dialogue, rows=tuple(zip(rows, given, strict=True)))
         with suppress(OSError):  # whoever keeps the log knows
             for event in session(whole, spec.id).events:
-                sink.write(self._ours(event, spec, broke))
-
-    def _ours(self, event: Event, spec: SessionSpec, broke: str | None) -> Event:
-        """An event of the log, with what a run adds: which session it is, and how it ended."""
-        if isinstance(event, SessionStarted):
-            return replace(
-                event,
-                session=spec.id,
-                scenario=spec.scenario.name,
-                digest=spec.scenario.digest,
-                variant=spec.variant,
-                seed=spec.seed,
-                trial=spec.trial,
-                agent=spec.agent,
-                user={"kind": "rows"},
-                versions={"sandbox_mcp": __version__},
-            )
-        if isinstance(event, SessionEnded):
-            return replace(event, reason="agent_failed" if broke else "user_ended", detail=broke)
-        return event
+                if isinstance(event, SessionStarted):
+                    event = replace(
+                        event, session=spec.id, scenario=scenario.name, digest=scenario.digest, variant=spec.variant,
+                        seed=spec.seed, trial=spec.trial, agent=spec.agent, user={"kind": "rows"},
+                        versions={"sandbox_mcp": __version__},
+                    )  # fmt: skip
+                elif isinstance(event, SessionEnded):
+                    event = replace(event, reason="agent_failed" if broke else "user_ended", detail=broke)
+                sink.write(event)
 
     async def _answer(
         self,

@@ -50,7 +50,15 @@ class RowSuite(PlayableSuite):
 
     @cached_property
     def _dialogues(self) -> dict[str, RowScenario]:
-        files = [file for place in self._rows_in for file in _files(place)]
+        files: list[Path] = []
+        for place in self._rows_in:
+            found = [place]
+            if place.is_dir():
+                found = sorted(place.rglob("*_eval.jsonl")) or sorted(place.rglob("*-level-*.jsonl"))
+            if not found:
+                expected = "expected files such as M-S_eval.jsonl, or API-Bank's such as AddAlarm-level-1-1.jsonl"
+                raise RunError(f"{str(place)!r} holds no file of rows; {expected}")
+            files += found
         return {dialogue.name: _scenario(dialogue) for dialogue in dialogues(files)}
 
     def names(self, world: str = "") -> tuple[str, ...]:
@@ -88,16 +96,6 @@ class RowSuite(PlayableSuite):
         if found is None:
             raise UnknownScenarioError(name, self._dialogues)
         return found
-
-
-def _files(place: Path) -> list[Path]:
-    if not place.is_dir():
-        return [place]
-    found = sorted(place.rglob("*_eval.jsonl")) or sorted(place.rglob("*-level-*.jsonl"))
-    if not found:
-        expected = "expected files such as M-S_eval.jsonl, or API-Bank's such as AddAlarm-level-1-1.jsonl"
-        raise RunError(f"{str(place)!r} holds no file of rows; {expected}")
-    return found
 
 
 def _scenario(dialogue: DialogueRows) -> RowScenario:

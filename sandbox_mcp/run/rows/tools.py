@@ -7,7 +7,7 @@ field the reference by which the benchmark passes it on, ``Tool.field``: an agen
 the ground truth writes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sandbox_clients.base import PastCall, PastStep, ToolOutput
@@ -71,27 +71,17 @@ def _presented(offered: OfferedTool, observed: Observed) -> PresentedTool:
         Parameter(name, {}, required=False, description=str(schema.get("description", "")))
         for name, schema in properties.items()
     )
-    tool = Tool(
-        name=offered.name,
-        domain="rows",
-        action=False,
-        destructive=False,
-        caller="agent",
-        function=_answering(offered, observed),
-        description=described(offered),
-        parameters=parameters,
-        result_schema={},
-    )
-    shown = present(tool)
-    schema = {**offered.schema, "additionalProperties": False}
-    return PresentedTool(tool, shown.name, shown.description, shown.parameters, shown.names, schema)
 
-
-def _answering(offered: OfferedTool, observed: Observed) -> Callable[..., Any]:
     def answer(_: object, /, **given: Any) -> Any:
         for name, arguments, came in observed:
             if name == offered.name and same_arguments(given, arguments):
                 return came
         return {field: f"{offered.name}.{field}" for field in offered.results} or "done"
 
-    return answer
+    tool = Tool(
+        name=offered.name, domain="rows", action=False, destructive=False, caller="agent", function=answer,
+        description=described(offered), parameters=parameters, result_schema={},
+    )  # fmt: skip
+    shown = present(tool)
+    schema = {**offered.schema, "additionalProperties": False}
+    return PresentedTool(tool, shown.name, shown.description, shown.parameters, shown.names, schema)
