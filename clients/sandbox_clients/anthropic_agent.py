@@ -7,15 +7,12 @@ message, refusals marked as errors. A message that says nothing is left out, bec
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
-from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output
+from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider, Usage
 from sandbox_mcp.models.text import cleaned, readable
-
-if TYPE_CHECKING:
-    from sandbox_clients.settings import AgentSettings
 
 Block = Mapping[str, Any]
 MAX_TOKENS = 8192
@@ -26,6 +23,7 @@ class Messages(ModelEndpoint):
     """An endpoint that speaks Messages."""
 
     package: ClassVar[str] = "anthropic"
+    provider: ClassVar[Provider] = ANTHROPIC
     kind: ClassVar[str] = "message"
 
     def _open(self) -> Any:
@@ -115,16 +113,8 @@ class AnthropicAgent(ChatAgent):
 
     endpoint: Messages
     name: str = "anthropic"
-
-    @classmethod
-    def of(cls, settings: "AgentSettings") -> "AnthropicAgent":
-        """The agent with these settings.
-
-        Raises:
-            UnknownAgentError: no model can be asked with them.
-        """
-        endpoint = Messages(checked("anthropic", settings.endpoint, ANTHROPIC, "anthropic"))
-        return cls(endpoint, settings.max_steps, settings.react)
+    called: ClassVar[str] = "anthropic"
+    speaks: ClassVar[type[ModelEndpoint]] = Messages
 
     def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
         """Begin with the instructions as the system's text."""

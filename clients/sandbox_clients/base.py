@@ -35,7 +35,7 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a call came to: the text a model is shown, and the value in it, which an error has none of."""
+    """What a call came to: the text that a model is shown, and the value in it; an error has text alone."""
 
     text: str
     value: Any = None

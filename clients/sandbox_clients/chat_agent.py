@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sandbox_clients.base import (
     Agent,
@@ -27,12 +27,12 @@ from sandbox_clients.base import (
     Tools,
     UnknownAgentError,
 )
-from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint, Usage
 from sandbox_mcp.models.text import as_arguments
 from sandbox_mcp.users import Line
 
 if TYPE_CHECKING:
-    from sandbox_mcp.models.asking import Provider
+    from sandbox_clients.settings import AgentSettings
 
 STOPPED = "max_steps"
 Output = tuple[FunctionCall, ToolOutput]
@@ -124,6 +124,28 @@ class ChatAgent(Agent):
     react: bool = False
     name: str = "chat"
     marks_batches: ClassVar[bool] = True
+    called: ClassVar[str]
+    """What users call the agent, which is also its usual ``name``."""
+    speaks: ClassVar[type[ModelEndpoint]]
+    """What its endpoint is."""
+
+    @classmethod
+    def of(cls, settings: "AgentSettings") -> Self:
+        """The agent with these settings.
+
+        Raises:
+            UnknownAgentError: no model is named, the endpoint cannot be asked like this, or the package is missing.
+        """
+        agent, package = cls.called, cls.speaks.package
+        if not settings.endpoint.model:
+            raise UnknownAgentError(f"the {agent} agent needs to know which model to ask; name one with --model")
+        meant = replace(settings.endpoint, provider=cls.speaks.provider)
+        if problem := meant.problem():
+            raise UnknownAgentError(f"the {agent} agent {problem}")
+        if find_spec(package) is None:
+            install = f"install it with: pip install {package}"
+            raise UnknownAgentError(f"the {agent} agent needs the package {package!r}; {install}")
+        return cls(cls.speaks(meant), settings.max_steps, settings.react)
 
     @abstractmethod
     def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
@@ -171,21 +193,3 @@ def _recall(asking: Asking, history: Sequence[PastStep]) -> None:
             asking.hear(step.text)
         else:
             asking.recall_said(step.text)
-
-
-def checked(agent: str, settings: EndpointSettings, provider: "Provider", package: str) -> EndpointSettings:
-    """The settings of an agent for a provider that is asked by a package of its own.
-
-    Raises:
-        UnknownAgentError: no model is named, the endpoint cannot be asked like this, or the package is missing.
-    """
-    if not settings.model:
-        raise UnknownAgentError(f"the {agent} agent needs to know which model to ask; name one with --model")
-    meant = replace(settings, provider=provider)
-    if problem := meant.problem():
-        raise UnknownAgentError(f"the {agent} agent {problem}")
-    if find_spec(package) is None:
-        raise UnknownAgentError(
-            f"the {agent} agent needs the package {package!r}; install it with: pip install {package}"
-        )
-    return meant

@@ -5,15 +5,12 @@ Policy: that of :mod:`sandbox_clients.chat_agent`; nothing is peculiar to this p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from sandbox_clients.base import ToolInfo
-from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.models.asking import OPENAI, ModelAnswer
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output
+from sandbox_mcp.models.asking import ModelAnswer, ModelEndpoint
 from sandbox_mcp.models.completions import Completions, as_message
-
-if TYPE_CHECKING:
-    from sandbox_clients.settings import AgentSettings
 
 
 @dataclass(slots=True)
@@ -49,16 +46,8 @@ class OpenAIAgent(ChatAgent):
 
     endpoint: Completions
     name: str = "openai"
-
-    @classmethod
-    def of(cls, settings: "AgentSettings") -> "OpenAIAgent":
-        """The agent with these settings.
-
-        Raises:
-            UnknownAgentError: no model can be asked with them.
-        """
-        endpoint = Completions(checked("openai", settings.endpoint, OPENAI, "openai"))
-        return cls(endpoint, settings.max_steps, settings.react)
+    called: ClassVar[str] = "openai"
+    speaks: ClassVar[type[ModelEndpoint]] = Completions
 
     def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
         """Begin with the instructions as the system's message."""

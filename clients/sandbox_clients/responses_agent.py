@@ -6,16 +6,13 @@ included, so that nothing depends on what the endpoint remembers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
-from sandbox_clients.chat_agent import Asking, ChatAgent, Output, checked
-from sandbox_mcp.models.asking import OPENAI, FunctionCall, ModelAnswer, Usage
+from sandbox_clients.chat_agent import Asking, ChatAgent, Output
+from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint, Usage
 from sandbox_mcp.models.completions import OpenAIEndpoint
 from sandbox_mcp.models.text import cleaned, readable
-
-if TYPE_CHECKING:
-    from sandbox_clients.settings import AgentSettings
 
 Item = Mapping[str, Any]
 
@@ -101,16 +98,8 @@ class ResponsesAgent(ChatAgent):
 
     endpoint: Responses
     name: str = "responses"
-
-    @classmethod
-    def of(cls, settings: "AgentSettings") -> "ResponsesAgent":
-        """The agent with these settings.
-
-        Raises:
-            UnknownAgentError: no model can be asked with them.
-        """
-        endpoint = Responses(checked("responses", settings.endpoint, OPENAI, "openai"))
-        return cls(endpoint, settings.max_steps, settings.react)
+    called: ClassVar[str] = "responses"
+    speaks: ClassVar[type[ModelEndpoint]] = Responses
 
     def asking(self, instructions: str, tools: Sequence[ToolInfo], stop: Sequence[str] = ()) -> Asking:
         """Begin; the protocol has no way to say where to stop."""

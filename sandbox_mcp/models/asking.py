@@ -148,6 +148,7 @@ class ModelEndpoint(ABC):
     ``package`` is the provider's client, ``kind`` what an answer is called.
     """
 
+    provider: ClassVar[Provider]
     package: ClassVar[str]
     kind: ClassVar[str]
 

@@ -8,13 +8,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider, Usage
 from sandbox_mcp.models.text import readable
 
 
 class OpenAIEndpoint(ModelEndpoint):
     """A connection by OpenAI's client."""
 
+    provider: ClassVar[Provider] = OPENAI
     package: ClassVar[str] = "openai"
 
     def _open(self) -> Any:
@@ -65,7 +66,7 @@ def read_answer(body: Any) -> ModelAnswer:
     """The first choice of a chat completion; some endpoints send text in parts, or arguments as an object.
 
     Raises:
-        ValueError: it has none.
+        ValueError: it has no choice.
         LookupError, TypeError, AttributeError: it has another form.
     """
     if not body["choices"]:

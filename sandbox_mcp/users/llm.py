@@ -1,11 +1,11 @@
 """A simulated user played by a language model, over any OpenAI-compatible endpoint.
 
 Policy: the model is told its goal, what it does not want and, each switchable, what it knows, what it does not know,
-and an example of how such a conversation goes; the goal is never left out, because without one nobody wants anything,
-and what it refuses belongs to the goal. It has a tool to leave,
-and where the assistant asks it to confirm something under a code, a tool to confirm; consent in words alone confirms
-nothing. Tools to recall what it knows and wants are given only where they are asked for. What it says is recorded as
-it is; an endpoint that gives no usable answer is a fault of the user, never of the agent.
+and an example of how such a conversation goes; the goal, to which its refusals belong, is never left out, because a
+user without one wants nothing. It has a tool to leave, and where the assistant asks it to confirm something under a
+code, a tool to confirm; consent in words alone confirms nothing. Tools to recall what it knows and wants are given only
+where they are asked for. What it says is recorded as it is; an endpoint that gives no usable answer is a fault of the
+user, never of the agent.
 
 Source of the parts and of their being switchable: ToolSandbox, section 2.2 and table 2, whose first row has the goal
 alone and whose user has no tool but the one to leave.

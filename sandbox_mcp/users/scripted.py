@@ -23,7 +23,7 @@ NO_MORE = "No thanks."
 WAITING = "All right."
 PUZZLED = "Sorry, what do you need from me?"
 _UNKNOWN = Script().unknown
-"""Unless a script has words of its own for what it does not know, what anybody could say comes before these."""
+"""Where a script has no other words for what it does not know, it says first what any person could say."""
 _REFUSING = re.compile(
     r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b)", re.IGNORECASE
 )

@@ -56,7 +56,7 @@ def named(name: str) -> World:
     """The world of that name.
 
     Raises:
-        UnknownWorldError: there is none.
+        UnknownWorldError: no world is called that.
         WorldError: its code cannot be loaded, or an installed package gives it a name that is taken or not its own.
     """
     if name in BUILT_IN:

@@ -81,7 +81,7 @@ def known(tx: Tx, table: type[_R], key: str, what: str) -> _R:
     """The row of an id.
 
     Raises:
-        NoDataError: there is none; the message says what was looked for, and by which id.
+        NoDataError: no row has it; the message says what was looked for, and by which id.
     """
     found = tx.find(table, Id[_R](key))
     if found is None:

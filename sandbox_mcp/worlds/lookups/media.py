@@ -12,7 +12,7 @@ Task = Literal["music", "lyrics", "producer"]
 
 
 class Artist(Table, fixed="data/media_artists.csv"):
-    """A band or somebody who plays alone."""
+    """A band, or a musician who plays alone."""
 
     id: Id[Self] = key()
     name: str
@@ -102,7 +102,7 @@ class FoundSong(TypedDict):
 
 
 class MakerLine(TypedDict):
-    """Somebody who made a song."""
+    """A person who made a song, and as what."""
 
     name: str
     task: Task

@@ -30,7 +30,7 @@ class Movie(Table, fixed="data/movies.csv"):
 
 
 class Person(Table, fixed="data/movie_people.csv"):
-    """Somebody who acts in films or makes them."""
+    """A person who acts in films or makes them."""
 
     id: Id[Self] = key()
     name: str
@@ -95,32 +95,32 @@ class MovieDetails(MovieLine):
 
 
 class PersonLine(TypedDict):
-    """Somebody in a list."""
+    """A person in a list."""
 
     person: str
     name: str
 
 
 class CastLine(PersonLine):
-    """Somebody in a cast."""
+    """A person of a cast."""
 
     role: str
 
 
 class FilmCrewLine(PersonLine):
-    """Somebody in a crew."""
+    """A person of a crew."""
 
     job: Job
 
 
 class PartLine(MovieLine):
-    """A film in which somebody plays."""
+    """A film, and the role that a person plays in it."""
 
     role: str
 
 
 class JobLine(MovieLine):
-    """A film for which somebody worked."""
+    """A film, and the job that a person had in it."""
 
     job: Job
 

@@ -11,7 +11,7 @@ Feeling = Literal["like", "laugh", "wonder", "sorry"]
 
 
 class Member(Table, fixed="data/social_users.csv"):
-    """Somebody with an account."""
+    """A person with an account."""
 
     handle: Id[Self] = key()
     name: str
@@ -30,7 +30,7 @@ class Follow(Table, fixed="data/social_follows.csv"):
 
 
 class Post(Table, fixed="data/social_posts.csv"):
-    """What somebody wrote for everybody."""
+    """What a member wrote for all to read."""
 
     id: Id[Self] = key()
     author: Id[Member]
@@ -40,7 +40,7 @@ class Post(Table, fixed="data/social_posts.csv"):
 
 
 class Comment(Table, fixed="data/social_comments.csv"):
-    """What somebody wrote beneath a post."""
+    """What a member wrote beneath a post."""
 
     id: Id[Self] = key()
     post: Id[Post]
@@ -83,7 +83,7 @@ class ReactionLine(TypedDict):
 
 
 class FollowerLine(TypedDict):
-    """Somebody who follows."""
+    """A follower."""
 
     handle: str
     name: str

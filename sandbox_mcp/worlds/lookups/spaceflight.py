@@ -53,7 +53,7 @@ class Payload(Table, fixed="data/space_payloads.csv"):
 
 
 class Astronaut(Table, fixed="data/space_astronauts.csv"):
-    """Somebody who flies."""
+    """An astronaut, and the agency they fly for."""
 
     id: Id[Self] = key()
     name: str
@@ -81,7 +81,7 @@ class Station(Table, fixed="data/space_stations.csv"):
 
 
 class Stay(Table, fixed="data/space_stays.csv"):
-    """How long somebody was on a station."""
+    """How long an astronaut was on a station."""
 
     id: Id[Self] = key()
     station: Id[Station]
@@ -110,7 +110,7 @@ class LaunchDetails(LaunchLine):
 
 
 class SeatLine(TypedDict):
-    """Somebody in a crew."""
+    """An astronaut in a crew."""
 
     astronaut: str
     name: str
@@ -118,7 +118,7 @@ class SeatLine(TypedDict):
 
 
 class FlightLine(LaunchLine):
-    """A launch that somebody was on."""
+    """A launch, and the seat that an astronaut had in it."""
 
     seat: Seat
 
@@ -142,7 +142,7 @@ class StayLine(TypedDict):
 
 
 class VisitLine(TypedDict):
-    """Somebody's stay, as a station lists it."""
+    """An astronaut's stay, as a station lists it."""
 
     astronaut: str
     name: str

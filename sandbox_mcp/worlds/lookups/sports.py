@@ -21,7 +21,7 @@ class Team(Table, fixed="data/sports_teams.csv"):
 
 
 class Player(Table, fixed="data/sports_players.csv"):
-    """Somebody who plays for a team."""
+    """A player of a team."""
 
     id: Id[Self] = key()
     name: str
@@ -77,7 +77,7 @@ class Scorer(TypedDict):
 
 
 class SquadLine(TypedDict):
-    """Somebody in a squad."""
+    """A player of a squad."""
 
     player: str
     position: Position

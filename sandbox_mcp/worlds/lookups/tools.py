@@ -12,7 +12,7 @@ FileKind = Literal["image", "sound", "document", "archive", "data", "program"]
 
 
 class Domain(Table, fixed="data/tools_domains.csv"):
-    """A domain that somebody has registered; days are written as 2024-05-31."""
+    """A domain that is registered; days are written as 2024-05-31."""
 
     name: Id[Self] = key()
     owner: str

@@ -45,7 +45,7 @@ def me(tx: Tx) -> Account:
     """The account that is logged in.
 
     Raises:
-        NotLoggedInError: none is.
+        NotLoggedInError: no account is logged in.
     """
     session = next(iter(tx.all(LogIn)), None)
     if session is None:
@@ -57,7 +57,7 @@ def mine(tx: Tx, table: type[_R], id: Id[_R]) -> _R:  # noqa: A002 - what caller
     """A row of the account that is logged in.
 
     Raises:
-        NotLoggedInError: none is.
+        NotLoggedInError: no account is logged in.
         NoDataError: the account has no row of that id, whoever else may.
     """
     owner = me(tx)
@@ -101,7 +101,7 @@ def check_address(name: str, text: str) -> None:
     """Refuse what is not an address of mail.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such an address.
     """
     if not _ADDRESS.fullmatch(text):
         raise ValueError(f"`{name}` has {text!r}, which is not a mail address; expected one like 'ada@example.com'")
@@ -111,7 +111,7 @@ def check_phone(name: str, text: str) -> None:
     """Refuse what is not a phone number.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such a number.
     """
     if not _PHONE.fullmatch(text):
         raise ValueError(f"`{name}` is {text!r}; expected a phone number like '555-010-0199'")

@@ -112,7 +112,7 @@ _COLUMNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 _NOBODY: Mapping[str, str] = MappingProxyType({"name": "Quentin Xu", "phone_number": STRANGER})
-"""Whom to take where the phone knows nobody else."""
+"""Whom to take where the phone knows no one else."""
 _TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "content": ("Zebra crossing ahead, xylophones are on offer",),

@@ -33,7 +33,7 @@ class Setting(Table, single=True, label="phone"):
 
 
 class Contact(Table, owner="is_self"):
-    """Somebody the phone's owner knows, or the owner."""
+    """A person whom the phone's owner knows, or the owner."""
 
     person_id: Id[Self] = key()
     name: str = column(person=True)

@@ -72,7 +72,7 @@ def register_user(
         name: The full name of its owner.
         phone: A phone number such as 555-010-0199.
     """
-    _check_nobody(tx)
+    _check_logged_out(tx)
     if not username.strip() or not password:
         raise ValueError("`username` and `password` must not be empty")
     if tx.all(Account, username=username):
@@ -92,7 +92,7 @@ def user_login(tx: Tx, username: str, password: Secret) -> LoggedIn:
         username: The name of the account.
         password: Its password.
     """
-    _check_nobody(tx)
+    _check_logged_out(tx)
     account = _named(tx, username)
     _check_password(account, password)
     return {"session_token": tx.add(LogIn, account=account.account_id).session_token}
@@ -267,7 +267,7 @@ def _named(tx: Tx, username: str) -> Account:
     return found
 
 
-def _check_nobody(tx: Tx) -> None:
+def _check_logged_out(tx: Tx) -> None:
     session = next(iter(tx.all(LogIn)), None)
     if session is not None:
         name = tx.get(Account, session.account).username

@@ -1,6 +1,6 @@
 """Mail: searching the inbox, and sending. Source: ToolTalk, appendix A, plug-in Email.
 
-Policy: what is sent stands among what the account has sent and is delivered to nobody, so that no answer has to come.
+Policy: what is sent stands among what the account has sent and is not delivered, so that no answer has to come.
 """
 
 from typing import TypedDict

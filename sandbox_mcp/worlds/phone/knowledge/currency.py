@@ -85,7 +85,7 @@ def currency(code: str) -> Currency:
     """The currency of an ISO 4217 code in any case.
 
     Raises:
-        UnknownCurrencyError: there is none.
+        UnknownCurrencyError: no currency has that code.
     """
     try:
         return _currencies()[code.strip().upper()]

@@ -129,7 +129,7 @@ def registered(name: str) -> Any:
     """The registry's unit of that name; of the ways to spell it for pint, the most specific is tried first.
 
     Raises:
-        UnknownUnitError: there is none.
+        UnknownUnitError: no unit is called that.
     """
     if not name.strip() or len(name) > MAX_LENGTH or _WILD_POWER.search(name):
         raise UnknownUnitError(name)
