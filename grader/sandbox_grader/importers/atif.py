@@ -7,7 +7,7 @@ for errors: where our exporter wrote one into ``extra`` it counts, elsewhere the
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
@@ -21,7 +21,6 @@ OURS = "sandbox_mcp"
 """The member of ``extra`` under which our exporter keeps what ATIF has no place for."""
 
 VERSION = "ATIF-v1."
-REASONS = frozenset(cast("tuple[str, ...]", get_args(EndReason)))
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -177,7 +176,7 @@ def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str
     if about is not None:
         end = about.object_at("end")
         reason = end.members().get("reason") if end else None
-        if end is None or not isinstance(reason, str) or reason not in REASONS:
+        if end is None or not isinstance(reason, str) or reason not in chats.REASONS:
             return None, None
         return cast("EndReason", reason), end.string_at("detail")
     if node.get("continued_trajectory_ref") is not None:

@@ -17,8 +17,7 @@ from sandbox_grader.importers.reading.react import TextCall, read_react
 from sandbox_grader.importers.reading.values import Given
 from sandbox_grader.importers.rows.classes import hard_classes
 from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Response, dialogues
-from sandbox_grader.importers.rows.history import read_history
-from sandbox_grader.importers.rows.prompt import OfferedTool
+from sandbox_grader.importers.rows.prompt import OfferedTool, read_history
 from sandbox_grader.mtu_bench.dialogue import CALLS
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
 

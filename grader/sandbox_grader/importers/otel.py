@@ -9,13 +9,13 @@ conventions, under ``sandbox_mcp``, is believed: which scenario it was, and whic
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, cast
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, Loss
+from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
@@ -39,8 +39,6 @@ REFUSED: Final = MappingProxyType[str, ErrorKind](
 )
 """What pydantic calls a fault of arguments, in the order in which a call is checked here."""
 
-ERROR_KINDS = frozenset(get_args(ErrorKind))
-END_REASONS = frozenset(get_args(EndReason))
 PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
 
 
@@ -56,27 +54,20 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         groups = _groups(spans_of(loaded))
         if not groups:
             raise NothingToImportError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
-        for group in groups:
-            yield _session(group, str(path), loaded.losses, names)
+        for (conversation, nested), spans in groups.items():
+            builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
+            yield _session(conversation, conversation if nested else None, spans, builder, names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The spans of one session: its conversation, the span of the agent that another one invoked, and its spans."""
-
-    conversation: str
-    parent: str | None
-    spans: list[Span]
-
-
-def _groups(spans: list[Span]) -> list[_Group]:
+def _groups(spans: list[Span]) -> dict[tuple[str, str], list[Span]]:
+    """The spans of each session, by its conversation and the span of the agent that another one invoked in it."""
     by_id = {(span.trace, span.id): span for span in spans}
     repeated = _repeated(spans, by_id)
     named: dict[str, set[str]] = {}
     for span in spans:
         if id_ := span.text("gen_ai.conversation.id"):
             named.setdefault(span.trace, set()).add(id_)
-    groups: dict[tuple[str, str], _Group] = {}
+    groups: dict[tuple[str, str], list[Span]] = {}
     for span in spans:
         if not (span.operation or _is_tool(span) or _has_messages(span)) or (span.trace, span.id) in repeated:
             continue
@@ -85,9 +76,8 @@ def _groups(spans: list[Span]) -> list[_Group]:
         conversation = span.text("gen_ai.conversation.id") or only
         agents = [at for at in (span, *_above(span, by_id)) if at.operation == AGENT]
         nested = agents[0].id if len(agents) > 1 else ""
-        parent = conversation if nested else None
-        groups.setdefault((conversation, nested), _Group(conversation, parent, [])).spans.append(span)
-    return list(groups.values())
+        groups.setdefault((conversation, nested), []).append(span)
+    return groups
 
 
 def _above(span: Span, by_id: dict[tuple[str, str], Span]) -> Iterator[Span]:
@@ -132,45 +122,46 @@ def _tool_name(span: Span) -> str:
     return span.text("gen_ai.tool.name") or named or "tool"
 
 
-def _session(group: _Group, path: str, losses: Sequence[Loss], names: Names) -> Imported:
-    builder = SessionBuilder("otel", path, stem(path), losses)
+def _session(
+    conversation: str, parent: str | None, spans: list[Span], builder: SessionBuilder, names: Names
+) -> Imported:
     keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
-    found = {name: next((text for span in group.spans if (text := span.text(key))), "") for name, key in keys.items()}
+    found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
     builder.head = replace(
         builder.head,
-        session="" if group.parent else group.conversation,
+        session="" if parent else conversation,
         agent={name: text for name, text in found.items() if text},
     )
-    told_of_itself = next((span for span in group.spans if span.text(f"{OURS}session")), None)
+    told_of_itself = next((span for span in spans if span.text(f"{OURS}session")), None)
     if told_of_itself is not None:  # a session of ours, whose scenario is found again
         texts = {name: told_of_itself.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
         numbers = {name: told_of_itself.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
         whole = {name: value for name, value in numbers.items() if isinstance(value, int)}
         builder.head = replace(builder.head, **texts, **whole)
-    if group.parent is not None:
-        builder.origin["parent"] = group.parent
+    if parent is not None:
+        builder.origin["parent"] = parent
     scores = {
         str(told.get("gen_ai.evaluation.name", "score")): told.get(
             "gen_ai.evaluation.score.value", told.get("gen_ai.evaluation.score.label")
         )
-        for span in group.spans
+        for span in spans
         for event, told in span.events
         if event == "gen_ai.evaluation.result"
     }
     if scores:
         builder.origin["scores"] = scores
-    _Player(builder).play(group.spans)
-    told = (name for span in group.spans for name, _ in span.events if name.endswith((".message", ".choice")))
+    _Player(builder).play(spans)
+    told = (name for span in spans for name, _ in span.events if name.endswith((".message", ".choice")))
     for name, times in sorted(Counter(name for name in told if "gen_ai." in name).items()):
         builder.lose(f"events {name!r} ({times})", "messages in the form of conventions before 1.37 are not read")
-    end, detail = _end(group.spans, builder)
-    name = names.unique(stem(path), group.conversation, "sub-agent" if group.parent else "")
+    end, detail = _end(spans, builder)
+    name = names.unique(stem(builder.origin["file"]), conversation, "sub-agent" if parent else "")
     return builder.finish(name, end, detail)
 
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     told = next((text for span in spans if (text := span.text(f"{OURS}end"))), "")
-    if told in END_REASONS:
+    if told in chats.REASONS:
         return cast("EndReason", told), next((s.status for s in spans if s.text(f"{OURS}end")), "") or None
     agents = [span for span in spans if span.operation == AGENT]
     acting = agents or [span for span in spans if span.operation in MODEL] or _speaking(spans)
@@ -381,7 +372,7 @@ def _exception(span: Span) -> tuple[str, str]:
 def _kind(span: Span) -> ErrorKind:
     """The kind of a failure: pydantic-ai says whether arguments were refused, and its result which and why."""
     ours = span.text(f"{OURS}error.kind")
-    if ours in ERROR_KINDS:
+    if ours in chats.KINDS:
         return cast("ErrorKind", ours)
     if span.text("pydantic_ai.tool.failure_stage") != "validation":
         return "execution"

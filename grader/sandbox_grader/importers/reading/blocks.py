@@ -94,12 +94,7 @@ def _beside(builder: SessionBuilder, block: Block) -> None:
         builder.lose(block.node, f"a content block of type {block.kind!r} is not kept")
 
 
-def as_told(_builder: SessionBuilder, _result: JsonNode, outcome: CallOutcome) -> CallOutcome:
-    """The outcome as the block tells it."""
-    return outcome
-
-
-def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine = as_told) -> None:
+def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine | None = None) -> None:
     """Add one message of the user: the results it carries, then its text."""
     texts: list[str] = []
     for block in blocks:
@@ -107,7 +102,8 @@ def user_blocks(builder: SessionBuilder, blocks: Sequence[Block], refine: Refine
             node, wall = block.node, {} if block.stamp is None else {"answered": block.stamp}
             failed = bool(node.members().get("is_error"))
             outcome = outcome_of(builder, node.get("content"), failed=failed, wall=wall)
-            builder.settle(node, node.label_at("tool_use_id"), refine(builder, node, outcome))
+            outcome = refine(builder, node, outcome) if refine else outcome
+            builder.settle(node, node.label_at("tool_use_id"), outcome)
         else:
             text = part_text(block.node, builder)
             texts.extend([] if text is None else [text])

@@ -11,10 +11,11 @@ from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode
 from sandbox_grader.importers.reading.values import arguments_of, failure
-from sandbox_mcp.trajectory import CallError, ErrorKind, Role
+from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Role
 
 ROLES = frozenset(cast("tuple[str, ...]", get_args(Role)))
 KINDS = frozenset(cast("tuple[str, ...]", get_args(ErrorKind)))
+REASONS = frozenset(cast("tuple[str, ...]", get_args(EndReason)))
 
 
 def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:

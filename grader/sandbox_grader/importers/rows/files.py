@@ -78,12 +78,8 @@ class DialogueRows:
     losses: tuple[Loss, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Which response belongs to which row, by the row's label, and what is to be said of how they met."""
-
-    responses: Mapping[str, Response]
-    losses: Mapping[str, Loss]
+Join = tuple[Mapping[str, Response], Mapping[str, Loss]]
+"""Which response belongs to which row, by the row's label, and what is to be said of how they met."""
 
 
 def dialogues(paths: Sequence[Path]) -> list[DialogueRows]:
@@ -102,17 +98,17 @@ def dialogues(paths: Sequence[Path]) -> list[DialogueRows]:
 
 def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[DialogueRows]:
     """The dialogues of one benchmark file, for every run that answers some of it."""
-    runs = [join for join in joins if any(row.label in join.responses for row in rows)]
+    runs = [join for join in joins if any(row.label in join[0] for row in rows)]
     settings = _settings(rows)
-    for join in runs or [Join({}, {})]:
+    for responses, met in runs or [({}, {})]:
         for name, turns in _grouped(rows, lambda row: row.dialogue).items():
             turns.sort(key=lambda row: row.turn or 0)
-            answered = [row for row in turns if row.label in join.responses]
-            missing = [row.label for row in turns if row.label not in join.responses] if answered else []
-            losses = [join.losses[row.label] for row in answered if row.label in join.losses]
+            answered = [row for row in turns if row.label in responses]
+            missing = [row.label for row in turns if row.label not in responses] if answered else []
+            losses = [met[row.label] for row in answered if row.label in met]
             losses += [Loss(label, "has no response; this turn is left out") for label in missing]
-            kept = tuple((row, join.responses.get(row.label)) for row in answered or turns)
-            run = join.responses[answered[0].label].model if len(runs) > 1 and answered else ""
+            kept = tuple((row, responses.get(row.label)) for row in answered or turns)
+            run = responses[answered[0].label].model if len(runs) > 1 and answered else ""
             yield DialogueRows(name, *settings[name], kept, run, tuple(losses))
 
 
@@ -161,7 +157,7 @@ def _join(rows: Sequence[BenchmarkRow], run: Sequence[Response]) -> Join:
     losses: dict[str, Loss] = {}
     for id_, responses in surplus.items():
         _relabel(by_id[id_], responses, following, found, losses)
-    return Join(found, losses)
+    return found, losses
 
 
 def _relabel(
