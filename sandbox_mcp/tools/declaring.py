@@ -10,7 +10,7 @@ import inspect
 import json
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -18,15 +18,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
 
-from sandbox_mcp.tools.definition import Parameter, Tool, parse_docstring
+from sandbox_mcp.own_code import others_code
+from sandbox_mcp.tools.definition import UNSET, Parameter, Tool, parse_docstring
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.results import plain_result
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.tools.value_schemas import roles_inside, value_schema
+from sandbox_mcp.tools.value_schemas import misfits, roles_inside, value_schema
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.faults import NoJsonError, WorldError
-from sandbox_mcp.world.schema import TableSchema
+from sandbox_mcp.world.schema import CellRole, TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
 from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, measure_of, role_in, row_of, schema_of, without_null
 from sandbox_mcp.world.transaction import Transaction
@@ -38,6 +39,8 @@ RELY = "Rely on what the user and the tools tell you, and look up or ask for wha
 """What every agent is told, whatever world it is in, unless other instructions were chosen: nothing about the
 scenario, and nothing about giving up, which would move the scores of what cannot be done."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+"""What MCP wants the names of tools to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,10 @@ class World:
         """
         if not NAME.fullmatch(name):
             raise WorldError(f"world {name!r}: expected lower-case letters, digits and _, a letter first")
+        classes = _listed("tables", tables, "tables", where=f"world {name!r}: ")
+        if strange := [item for item in classes if not is_table(item)]:
+            named = getattr(strange[0], "__name__", repr(strange[0]))
+            raise WorldError(f"world {name!r} lists {named} as a table; expected classes derived from Table")
         self.name = name
         self.version = version
         self.policy = policy
@@ -140,7 +147,7 @@ class World:
         frame = inspect.currentframe()
         caller = frame.f_back if frame else None
         self.origin = str(caller.f_globals.get("__file__", "")) if caller else ""
-        self._classes = tuple(tables)
+        self._classes = classes
         self._knowledge = knowledge
         self._sources = sources
         self._modules = tuple(modules)
@@ -211,7 +218,7 @@ class World:
         that follows from what it updates and removes. ``reaches`` names the argument that says who is reached by it.
         ``said`` are words with which an agent tells that it has done it.
         """
-        effects = _effects(tuple(adds), tuple(updates), tuple(removes))
+        effects = _effects(adds, updates, removes)
         if isinstance(said, str):
             raise WorldError(f"said is the text {said!r}; expected a list of words, such as [{said!r}]")
 
@@ -290,11 +297,17 @@ class World:
 
     def _declare(self, function: F, pending: _Pending) -> F:
         _check_plain(function)
+        if not TOOL_NAME.fullmatch(pending.name):
+            told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
+            raise WorldError(f"world {self.name!r}: {pending.name!r} {told}")
         self._take(pending.name, pending)
         return function
 
     def _take(self, name: str, tool: "_Pending | Tool") -> None:
-        if name in self._pending or any(name == own.name for own in ENGINE_TOOLS):
+        if any(name == own.name for own in ENGINE_TOOLS):
+            told = "is the name of a tool that users have in every world; expected another"
+            raise WorldError(f"world {self.name!r}: {name!r} {told}")
+        if name in self._pending:
             raise WorldError(f"world {self.name!r} has two tools of the name {name!r}")
         self._pending[name] = tool
         self.__dict__.pop("tools", None)
@@ -309,6 +322,10 @@ class World:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise WorldError(f"world {self.name!r} has two tables of the name {twice!r}")
+        for schema in schemas:
+            for item in schema.columns:
+                for role in (item.role, item.item_role):
+                    self._has_table_of(role, names, f"table {schema.name!r}: column {item.name!r}")
         return MappingProxyType({schema.name: schema for schema in schemas})
 
     @cached_property
@@ -381,7 +398,8 @@ class World:
     @cached_property
     def knowledge(self) -> object:
         """What tools look things up in where a session brings nothing else."""
-        return self._knowledge() if self._knowledge else None
+        with others_code(f"the knowledge of world {self.name!r} cannot be made", WorldError):
+            return self._knowledge() if self._knowledge else None
 
     @cached_property
     def sources(self) -> Sources | None:
@@ -438,6 +456,13 @@ class World:
         for module in self._modules:
             import_module(module)
 
+    def _has_table_of(self, role: CellRole | None, tables: Collection[str], what: str) -> None:
+        if role is not None and role.kind == "id" and role.table and role.table not in tables:
+            expected = "expected one of the tables that the world lists"
+            raise WorldError(
+                f"{what} holds ids of table {role.table!r}, which world {self.name!r} does not have; {expected}"
+            )
+
     def _event(
         self, table: type[Table], column: str, function: Callable[..., Any], effects: Effects | None
     ) -> DueEvent:
@@ -460,15 +485,26 @@ class World:
         if not first[0] or hints.get(first[0], Tx) is not Tx:
             has = f"the first parameter is {first[0]!r}" if first[0] else "there is no parameter"
             raise WorldError(f"{where}: {has}; expected the transaction, such as 'tx: Tx'")
+        for name, item in taken:
+            if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD):
+                stars = "*" if item.kind == item.VAR_POSITIONAL else "**"
+                expected = "expected one parameter for each argument, which may be a list or a dict"
+                raise WorldError(f"{where}: '{stars}{name}' takes any number of arguments; {expected}")
+            if item.kind == item.POSITIONAL_ONLY:
+                raise WorldError(
+                    f"{where}: {name!r} has no name to be given by; expected a parameter that no '/' follows"
+                )
         missing = [name for name in (*dict(taken), "return") if name not in hints]
         if missing:
             raise WorldError(f"{where}: {missing[0]!r} has no annotation")
         description, texts = parse_docstring(inspect.getdoc(function) or "")
+        parameters = tuple(
+            _parameter(where, name, hints[name], texts.get(name, ""), item.default) for name, item in taken
+        )
+        for item in parameters:
+            for role in (item.role, *(role for _, role in item.inside)):
+                self._has_table_of(role, self.tables, f"{where}: {item.name!r}")
         try:
-            parameters = tuple(
-                _parameter(name, hints[name], texts.get(name, ""), required=item.default is item.empty)
-                for name, item in taken
-            )
             result = value_schema(hints["return"])
         except WorldError as error:
             raise WorldError(f"{where}: {error}") from error
@@ -497,6 +533,8 @@ class World:
 
 def _check_plain(function: Callable[..., Any]) -> None:
     """Refuse what would still be going on when it has returned: all that a tool does happens at one moment."""
+    if not inspect.isroutine(function):
+        raise WorldError(f"{function!r} is declared to be a tool; expected a function")
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
         raise WorldError(f"{function.__name__}() is {kind}; expected a plain function")
@@ -522,20 +560,43 @@ def _shown(name: str) -> str:
     return bare if name.endswith("_") and keyword.iskeyword(bare) else name
 
 
-def _parameter(name: str, hint: Any, text: str, *, required: bool) -> Parameter:
-    inner, _ = without_null(hint)
-    _, role, _ = role_in(inner, None)
-    measure, within = measure_of(hint)
-    inside = tuple(roles_inside(inner)) if role is None else ()
-    return Parameter(_shown(name), value_schema(hint, closed=True), required, text, role, measure, within, inside)
+def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Parameter:
+    try:
+        inner, _ = without_null(hint)
+        _, role, _ = role_in(inner, None)
+        measure, within = measure_of(hint)
+        inside = tuple(roles_inside(inner)) if role is None else ()
+        schema = value_schema(hint, closed=True)
+    except WorldError as error:
+        raise WorldError(f"{where}: {name!r}: {error}") from error
+    required = default is inspect.Parameter.empty
+    given = [*cast("tuple[Any, ...]", default)] if isinstance(default, tuple) else default
+    for misfit in (
+        () if required or given is None or given is UNSET else misfits(given, schema, f"the default of {name!r}")
+    ):
+        raise WorldError(f"{where}: {misfit.path} must be {misfit.expected}, not {misfit.value!r}")
+    return Parameter(_shown(name), schema, required, text, role, measure, within, inside)
 
 
-def _effects(adds: Sequence[type[Table]], updates: Sequence[object], removes: Sequence[type[Table]]) -> Effects | None:
+def _listed(said: str, given: Iterable[Any], what: str, where: str = "") -> tuple[Any, ...]:
+    """What a list of tables or columns names; one of them alone is no list."""
+    if isinstance(given, str | type | ColumnHandle):
+        named = given.__name__ if isinstance(given, type) else repr(given)
+        raise WorldError(f"{where}{said} is {named}; expected a list of {what}, such as [{named}]")
+    return tuple(given)
+
+
+def _effects(adds: Iterable[type[Table]], updates: Iterable[object], removes: Iterable[type[Table]]) -> Effects | None:
     """What was declared, or None where nothing was."""
-    if not (adds or updates or removes):
+    added, removed = _listed("adds", adds, "tables"), _listed("removes", removes, "tables")
+    updated = _listed("updates", updates, "columns and tables")
+    for said, named in (("adds", added), ("removes", removed)):
+        if strange := [item for item in named if not is_table(item)]:
+            raise WorldError(f"{said} names {strange[0]!r}; expected tables")
+    if not (added or updated or removed):
         return None
     columns: dict[str, set[str]] = {}
-    for item in updates:
+    for item in updated:
         if isinstance(item, ColumnHandle):
             columns.setdefault(_name(item.table), set()).add(item.name)
         elif is_table(item):
@@ -543,8 +604,8 @@ def _effects(adds: Sequence[type[Table]], updates: Sequence[object], removes: Se
         else:
             raise WorldError(f"updates names {item!r}; expected columns such as Order.status, or tables")
     return Effects(
-        frozenset(map(_name, adds)),
-        frozenset(map(_name, removes)),
+        frozenset(map(_name, added)),
+        frozenset(map(_name, removed)),
         MappingProxyType({table: frozenset(named) for table, named in columns.items()}),
     )
 
@@ -555,7 +616,7 @@ def _own_effects(
     """What was declared, which may be that nothing is written; None where it was left open."""
     if adds is None and updates is None and removes is None:
         return None
-    return _effects(tuple(adds or ()), tuple(updates or ()), tuple(removes or ())) or Effects()
+    return _effects(adds or (), updates or (), removes or ()) or Effects()
 
 
 def _name(table: type[Table]) -> str:

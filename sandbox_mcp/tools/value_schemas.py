@@ -36,7 +36,10 @@ JsonSchema = Mapping[str, Any]
 
 
 def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
-    """The JSON Schema of values with an annotation; ``closed`` objects have no other keys than those declared.
+    """The JSON Schema of values with an annotation.
+
+    ``closed`` is for arguments: objects have no other keys than those declared, and arrays are lists, as tools are
+    given them.
 
     Raises:
         WorldError: JSON has nothing for it.
@@ -56,7 +59,7 @@ def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"type": _SCALARS[type(inner[0])], "enum": list(inner)}
-    if origin in (list, tuple, set, frozenset):
+    if origin is list or (origin in (tuple, set, frozenset) and not closed):
         return {"type": "array", "items": value_schema(inner[0], closed=closed)}
     if origin is dict or hint is dict:
         values = value_schema(inner[1], closed=closed) if len(inner) == 2 else {}

@@ -105,6 +105,8 @@ def column(
     """
     if isinstance(called, str):
         raise WorldError(f"called is the text {called!r}; expected a list of names, such as [{called!r}]")
+    if measure not in (None, *get_args(DefaultMeasure)):
+        raise WorldError(f"measure is {measure!r}; expected exact, close or rouge")
     flags = {"hidden": hidden, "passing": passing, "unsaid": unsaid, "person": person}
     return ColumnOptions(default, measure, within, flags, called)
 
@@ -242,7 +244,14 @@ def _derived(table: type[Table]) -> TableSchema:
             f"table {declared._name_!r}: its owner is {owner!r}; expected a column of booleans, of: {known}"
         )
     fixed = _beside(table, declared._fixed_)
-    return TableSchema(declared._name_, keys[0], ordered, **declared._flags_, fixed=fixed, owner=owner)
+    schema = TableSchema(declared._name_, keys[0], ordered, **declared._flags_, fixed=fixed, owner=owner)
+    for item in ordered:
+        if item.default is not REQUIRED:
+            try:
+                checked_cell(schema, item, item.default)
+            except TypeError as error:
+                raise WorldError(f"the default of {error}") from error
+    return schema
 
 
 def _beside(table: type[Table], fixed: str | None) -> Path | None:
@@ -317,6 +326,9 @@ def _held(hint: Any, role: CellRole | None, where: str) -> tuple[ColumnType, Col
         return "timestamp", None, ()
     if get_origin(hint) is Literal:
         choices = get_args(hint)
+        if not any(all(type(choice) is kind for choice in choices) for kind in (str, int)):
+            told = " or ".join(map(repr, choices))
+            raise WorldError(f"{where} may be {told}; expected texts only, or whole numbers only")
         return "string" if isinstance(choices[0], str) else "integer", None, choices
     if get_origin(hint) is list:
         inner, _, _ = role_in(get_args(hint)[0], None)

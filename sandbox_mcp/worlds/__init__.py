@@ -161,7 +161,11 @@ def _loaded(path: Path) -> tuple[World, ...]:
         raise WorldError(
             f"{str(path)!r} declares a world {ours[0]!r}, which is the name of a built-in one; expected another"
         )
-    return tuple(dict.fromkeys(found))
+    once = tuple(dict.fromkeys(found))
+    called = [world.name for world in once]
+    if twice := [name for name in called if called.count(name) > 1]:
+        raise WorldError(f"{str(path)!r} declares two worlds of the name {twice[0]!r}; expected a name for each")
+    return once
 
 
 def _declared_at(place: str) -> World:

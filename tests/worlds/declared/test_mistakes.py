@@ -1,0 +1,117 @@
+"""What a declaration cannot mean is told in one line, with what was expected, before anything is played."""
+
+from pathlib import Path
+
+import pytest
+
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.worlds import load
+from tests.each import each
+
+TOP = """
+from typing import Literal, Self
+from sandbox_mcp import Id, Moment, Table, Tx, World, column, key
+
+class R(Table):
+    id: Id[Self] = key()
+    n: str
+
+class Elsewhere(Table):
+    id: Id[Self] = key()
+"""
+TABLE = "class S(Table):\n    id: Id[Self] = key()\n    {}\nw = World('w', tables=[R, S])\n"
+TOOL = "w = World('w', tables=[R])\n@w.query\ndef q({}) -> str:\n    'Q.'\n    return ''\n"
+ACTION = "w = World('w', tables=[R])\n@w.action({})\ndef q(tx: Tx) -> str:\n    'Q.'\n    return ''\n"
+
+
+def wrong_in(folder: Path, declared: str) -> str:
+    """What is said of a world that is declared so."""
+    file = folder / f"w{len(list(folder.iterdir()))}.py"
+    file.write_text(TOP + declared, encoding="utf-8")
+    try:
+        for world in load(file):
+            world.check()
+    except WorldError as error:
+        return str(error)
+    return "nothing"
+
+
+@each(
+    ("column", "problem"),
+    [
+        ("x: Id[Elsewhere]", "table 's': column 'x' holds ids of table 'elsewhere', which world 'w' does not have"),
+        ("x: list[Id[Elsewhere]]", "column 'x' holds ids of table 'elsewhere', which world 'w' does not have"),
+        ("x: int = '3'", "the default of column 'x' of table 's' holds integer, not '3'"),
+        ("x: Literal['a', 'b'] = 'c'", "the default of column 'x' of table 's' is one of 'a', 'b', not 'c'"),
+        ("x: Moment = None", "the default of column 'x' of table 's' holds timestamp, not None"),
+        ("x: Literal[1, 'a']", "table 's': column 'x' may be 1 or 'a'; expected texts only, or whole numbers only"),
+        ("x: str = column(measure='fuzzy')", "measure is 'fuzzy'; expected exact, close or rouge"),
+    ],
+)
+def test_of_a_column(tmp_path: Path, column: str, problem: str) -> None:
+    assert problem in wrong_in(tmp_path, TABLE.format(column))
+
+
+@each(
+    ("parameters", "problem"),
+    [
+        ("tx: Tx, *names: str", "tool 'q' of world 'w': '*names' takes any number of arguments; expected"),
+        ("tx: Tx, **names: str", "tool 'q' of world 'w': '**names' takes any number of arguments; expected"),
+        ("tx: Tx, name: str, /", "'name' has no name to be given by; expected a parameter that no '/' follows"),
+        ("tx: Tx, names: set[str]", "'names': JSON has nothing for the annotation set[str]; expected"),
+        ("tx: Tx, row: Id[Elsewhere]", "'row' holds ids of table 'elsewhere', which world 'w' does not have"),
+        ("tx: Tx, n: int = 'x'", "the default of 'n' must be integer, not 'x'"),
+        ("tx: Tx, n: Literal['a'] = 'b'", "the default of 'n' must be one of 'a', not 'b'"),
+    ],
+)
+def test_of_an_argument(tmp_path: Path, parameters: str, problem: str) -> None:
+    assert problem in wrong_in(tmp_path, TOOL.format(parameters))
+
+
+@each(
+    ("said", "problem"),
+    [
+        ("adds=R", "adds is R; expected a list of tables, such as [R]"),
+        ("updates=R.n", "updates is R.n; expected a list of columns and tables, such as [R.n]"),
+        ("removes=['r']", "removes names 'r'; expected tables"),
+        ("name='my tool!'", "'my tool!' cannot be a tool's name; expected letters, digits, _, - and ."),
+    ],
+)
+def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
+    assert problem in wrong_in(tmp_path, ACTION.format(said))
+
+
+@each(
+    ("declared", "problem"),
+    [
+        ("w = World('w', tables=R)", "world 'w': tables is R; expected a list of tables, such as [R]"),
+        ("class P:\n    id: int\nw = World('w', tables=[P])", "world 'w' lists P as a table; expected classes"),
+        ("w = World('w', tables=[R])\nv = World('w', tables=[R])", "declares two worlds of the name 'w'"),
+        ("w = World('w')\nw.query(lambda tx: 1)", "'<lambda>' cannot be a tool's name"),
+        ("w = World('w')\n@w.query\nclass Q:\n    'Q.'", "is declared to be a tool; expected a function"),
+        (
+            "w = World('w')\n@w.query\ndef end_conversation(tx: Tx) -> None:\n    'Q.'",
+            "'end_conversation' is the name of a tool that users have in every world; expected another",
+        ),
+        ("import sys\nsys.exit(3)", "SystemExit: 3"),
+    ],
+)
+def test_of_a_world(tmp_path: Path, declared: str, problem: str) -> None:
+    assert problem in wrong_in(tmp_path, declared)
+
+
+def test_a_row_may_refer_to_a_table_that_is_declared_later(tmp_path: Path) -> None:
+    file = tmp_path / "later.py"
+    later = "class Later(Table):\n    id: Id[Self] = key()\nw = World('w', tables=[S, Later])\n"
+    file.write_text(TOP + TABLE.format("x: Id['Later']").partition("w =")[0] + later, encoding="utf-8")
+    [world] = load(file)
+    world.check()
+    assert world.tables["s"].columns[1].role is not None
+
+
+def test_knowledge_that_cannot_be_made_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "knows.py"
+    file.write_text(TOP + "def made():\n    raise KeyError('x')\nw = World('w', knowledge=made)\n", encoding="utf-8")
+    [world] = load(file)
+    with pytest.raises(WorldError, match=r"the knowledge of world 'w' cannot be made: KeyError: 'x' \(knows.py, line"):
+        _ = world.knowledge
