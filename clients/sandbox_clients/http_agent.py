@@ -37,8 +37,8 @@ class _Talking:
         try:
             answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.pacing)
         except FailedTry as fault:
-            raise AgentError(f"agent at {self.agent.address}: {fault}") from fault
-        who = f"agent at {self.agent.address}: answered with"
+            raise AgentError(f"agent at {self.agent.name}: {fault}") from fault
+        who = f"agent at {self.agent.name}: answered with"
         turn = read_turn(read_object(answered, who, "an object with text"), who)
         self.messages.append({"role": "assistant", "content": turn.text})
         return turn
@@ -66,7 +66,7 @@ class _Talking:
         try:
             body: Any = response.json()
             said = body.get("error") if isinstance(body, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         words = said if isinstance(said, str) else response.text
         raise refused(response.status_code, words, response.headers.get("retry-after"))
@@ -74,7 +74,7 @@ class _Talking:
 
 @dataclass(frozen=True, slots=True)
 class HttpAgent(Agent):
-    """Asks ``url`` for every answer; ``name`` and ``address`` are that without anything secret."""
+    """Asks ``url`` for every answer; ``name`` is that without anything secret."""
 
     name: str
     url: str
@@ -101,11 +101,6 @@ class HttpAgent(Agent):
             raise UnknownAgentError(f"agent {url!r} is not an address; write http://HOST:PORT/PATH")
         return cls(public_address(url), url, settings)
 
-    @property
-    def address(self) -> str:
-        """Where it is, without credentials."""
-        return self.name
-
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
         """Keep track of what is said; nothing is sent before the user has spoken."""
@@ -125,4 +120,4 @@ class HttpAgent(Agent):
     def describe(self) -> Mapping[str, Any]:
         """Where it is, and what it is told of its model."""
         told = self.settings.told()
-        return {"address": self.address, **told, "base_url": public_address(told["base_url"] or "") or None}
+        return {"address": self.name, **told, "base_url": public_address(told["base_url"] or "") or None}

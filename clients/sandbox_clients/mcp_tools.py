@@ -210,7 +210,7 @@ def parsed(text: str) -> Any:
     """The value that a result's text stands for; text that is not JSON stands for itself."""
     try:
         return unwrapped(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -81,7 +81,7 @@ async def _body(request: Request) -> Body:
     """A request's JSON, and in it what Google's protocol says in the address instead."""
     try:
         body = json.loads(await request.body())
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise BadRequestError(f"the body is not JSON: {problem}") from problem
     if not isinstance(body, dict):
         raise BadRequestError("the body must be a JSON object")

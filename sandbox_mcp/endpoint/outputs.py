@@ -23,7 +23,7 @@ def bare(output: str) -> str:
     output = HEADING.sub("", output, count=1)
     try:
         value: Any = json.loads(output)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "\n".join(map(ast.literal_eval, PRINTED.findall(output))) or output
     if not isinstance(value, Mapping):
         return output

@@ -208,7 +208,7 @@ class ModelEndpoint(ABC):
             raise FailedTry(one_line(str(error)), passing=False) from error
         try:
             return self._read(json.loads(response.http_response.content))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
 
 

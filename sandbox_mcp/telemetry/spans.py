@@ -192,10 +192,17 @@ class TracedSink:
         if session.instructions:
             told["gen_ai.system_instructions"] = _json([{"type": "text", "content": session.instructions}])
         if session.offered:
-            shown = [(tool.name, tool.description, tool.input_schema) for tool in session.offered]
-            keys = ("name", "description", "parameters")
-            definitions = [{"type": "function", **dict(zip(keys, tool, strict=True))} for tool in shown]
-            told["gen_ai.tool.definitions"] = _json(definitions)
+            told["gen_ai.tool.definitions"] = _json(
+                [
+                    {
+                        "type": "function",
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": tool.input_schema,
+                    }
+                    for tool in session.offered
+                ]
+            )
             session.offered = ()
         return told
 

@@ -18,19 +18,13 @@ from sandbox_mcp.tools import World
 from sandbox_mcp.tools.calling import place_of
 from sandbox_mcp.world.faults import WorldError
 
+LOOKUPS = (
+    "patent", "movies", "travel", "sports", "tools", "data", "social", "media", "spaceflight", "video_images",
+)  # fmt: skip
 BUILT_IN = {
     "phone": "sandbox_mcp.worlds.phone:phone",
     "office": "sandbox_mcp.worlds.office:office",
-    "patent": "sandbox_mcp.worlds.lookups.patent:patent",
-    "movies": "sandbox_mcp.worlds.lookups.movies:movies",
-    "travel": "sandbox_mcp.worlds.lookups.travel:travel",
-    "sports": "sandbox_mcp.worlds.lookups.sports:sports",
-    "tools": "sandbox_mcp.worlds.lookups.tools:tools",
-    "data": "sandbox_mcp.worlds.lookups.data:data",
-    "social": "sandbox_mcp.worlds.lookups.social:social",
-    "media": "sandbox_mcp.worlds.lookups.media:media",
-    "spaceflight": "sandbox_mcp.worlds.lookups.spaceflight:spaceflight",
-    "video_images": "sandbox_mcp.worlds.lookups.video_images:video_images",
+    **{name: f"sandbox_mcp.worlds.lookups.{name}:{name}" for name in LOOKUPS},
 }
 """Where our own worlds are declared."""
 DEFAULT = "phone"

@@ -199,6 +199,7 @@ def test_a_lost_connection_is_tried_again() -> None:
     [
         (JSONResponse({"error": "no such session"}, 404), "status 404: no such session"),
         (Response("go away", 401), "status 401: go away"),
+        (Response("[" * 100_000, 404), "status 404: [[["),
         (Response("", 307, {"location": "/other"}), "status 307"),
         (Response("busy", 500), "status 500: busy (3 tries)"),
         (Response("Hello."), "answered with 'Hello.'; expected an object with text"),

@@ -188,6 +188,10 @@ def test_the_value_in_a_text(text: str, value: Any) -> None:
     assert parsed(text) == value
 
 
+def test_text_nested_too_deeply_for_any_parser_stands_for_itself() -> None:
+    assert parsed("[" * 100_000) == "[" * 100_000
+
+
 def test_only_the_wrapper_is_taken_off() -> None:
     assert unwrapped({"result": {"result": 1}}) == {"result": 1}
     assert unwrapped(5) == 5

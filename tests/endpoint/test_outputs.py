@@ -27,6 +27,10 @@ def test_what_no_client_wraps_like_that_is_left_alone(output: str) -> None:
     assert bare(output) == output
 
 
+def test_what_is_nested_too_deeply_for_any_parser_is_left_alone() -> None:
+    assert bare("[" * 100_000) == "[" * 100_000
+
+
 def test_a_whole_result_is_its_text() -> None:
     result = '{"content":[{"type":"text","text":"{\\"result\\":3}"}],"structuredContent":{"result":3},"isError":false}'
     assert bare(result) == '{"result":3}'

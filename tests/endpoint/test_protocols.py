@@ -131,6 +131,12 @@ def test_a_request_of_another_form_is_refused_with_the_reason(client: OpenAI, pa
     assert says in answered.json()["error"]["message"]
 
 
+def test_a_request_nested_too_deeply_for_any_parser_is_refused_like_one_that_is_not_json(client: OpenAI) -> None:
+    answered = httpx2.post(f"{client.base_url}chat/completions", content="[" * 100_000)
+    assert answered.status_code == 400
+    assert "the body is not JSON" in answered.json()["error"]["message"]
+
+
 def test_a_refusal_is_of_the_form_that_clients_know(client: OpenAI) -> None:
     with pytest.raises(APIStatusError) as caught:
         client.chat.completions.create(model="m", messages=[])

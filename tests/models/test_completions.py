@@ -5,6 +5,10 @@ from typing import Any
 
 import anyio
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
@@ -119,3 +123,25 @@ def test_an_error_names_the_endpoint_and_not_its_credentials() -> None:
         anyio.run(work)
     assert str(caught.value).startswith("model endpoint http://127.0.0.1:1/v1: connection failed: ")
     assert "word" not in str(caught.value)
+
+
+class Nesting:
+    """An endpoint whose answers are nested too deeply for any parser."""
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/v1/chat/completions", self.answer, methods=["POST"])])
+
+    async def answer(self, _: Request) -> Response:
+        return Response("[" * 100_000, media_type="application/json")
+
+
+def test_an_answer_nested_too_deeply_for_any_parser_is_no_answer() -> None:
+    async def ask(base_url: str) -> None:
+        endpoint = Completions(EndpointSettings("m", base_url, retries=0))
+        try:
+            await endpoint.ask([{"role": "user", "content": "Hi"}], [])
+        finally:
+            await endpoint.aclose()
+
+    with running(Nesting()) as base, pytest.raises(EndpointError, match="the answer is not a chat completion"):
+        anyio.run(ask, base)

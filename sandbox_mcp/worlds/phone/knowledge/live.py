@@ -67,7 +67,7 @@ def answering(source: str) -> Generator[None]:
         error.close()
         reason = STATUS_REASONS.get(error.code, "http")
         raise KnowledgeUnavailable(source, reason, f"status {error.code} {error.reason}") from error
-    except (OSError, LookupError, TypeError, ValueError) as error:
+    except (OSError, LookupError, TypeError, ValueError, RecursionError) as error:
         cause = error.reason if isinstance(error, URLError) else error
         if isinstance(cause, TimeoutError):
             raise KnowledgeUnavailable(source, "timeout", "no answer in time") from error

@@ -172,6 +172,7 @@ def test_a_failure_is_never_nothing(service: str, path: str) -> None:
         (IndexError("list index out of range"), "malformed"),
         (TypeError("'NoneType' object is not subscriptable"), "malformed"),
         (ValueError("not a number"), "malformed"),
+        (RecursionError("nested too deeply"), "malformed"),
     ],
 )
 def test_whatever_goes_wrong_while_asking_is_translated(error: Exception, reason: str) -> None:
