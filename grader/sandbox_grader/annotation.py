@@ -140,22 +140,16 @@ def agreements(
             labels = [(_label(a), _label(b)) for a, b in both]
             numbers = [(a, b) for a, b in ((_number(x), _number(y)) for x, y in both) if None not in (a, b)]
             yield _measured(column, one, other, labels, numbers)
-        everyone = _together(given.values())
+        numbers_of: dict[str, list[float]] = {}
+        for key, text in (item for answers in given.values() for item in answers.items()):
+            if (number := _number(text)) is not None:
+                numbers_of.setdefault(key, []).append(number)
+        everyone = {key: repr(sum(values) / len(values)) for key, values in numbers_of.items()}
         for metric in metrics.get(column, ()):
             found = ((key, item.number(metric)) for key, item in scores.items())
             values = {key: value for key, value in found if value is not None}
             for rater in (*given.items(), *([("everyone", everyone)] if len(given) > 1 else [])):
                 yield _with_metric(column, rater, metric, values)
-
-
-def _together(answers: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """The mean of the numbers that several people gave each session."""
-    numbers: dict[str, list[float]] = {}
-    for given in answers:
-        for key, value in given.items():
-            if (number := _number(value)) is not None:
-                numbers.setdefault(key, []).append(number)
-    return {key: repr(sum(values) / len(values)) for key, values in numbers.items()}
 
 
 def _with_metric(column: str, one: tuple[str, Mapping[str, str]], metric: str, values: Mapping[str, float]) -> Agreed:

@@ -330,7 +330,7 @@ def _folders(paths: Sequence[str]) -> list[_LogFolder]:
 
 
 def _digest(path: Path) -> str:
-    """What tells a log's lines from any others; nothing where it cannot be read, and what is said of it is not kept."""
+    """What tells a log's lines from any others; empty where the log cannot be read, so that nothing is kept of it."""
     try:
         return log_digest(path)
     except TrajectoryError:

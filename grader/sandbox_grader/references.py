@@ -104,7 +104,7 @@ def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> S
 
 
 def _announced(stage: Stage, since: float) -> float:
-    """Let happen what has fallen due since then; until when that is."""
+    """Let everything happen that has fallen due since then. Gives the time up to which that is."""
     for _ in stage.let_happen(since, set()):
         pass
     return stage.now

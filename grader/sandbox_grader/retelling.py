@@ -159,7 +159,7 @@ class _Retelling:
         return replace(wanted.call, arguments=arguments)
 
     def _value(self, wanted: Any, shifted: Sequence[Any], given: Any) -> Any:
-        """The session's value where it is the wanted one by where it came from, else the wanted one."""
+        """The session's value where it came from where the wanted one does, else the wanted one."""
         if is_object(wanted) and is_object(given):
             objects = [item for item in shifted if is_object(item)]
             return {

@@ -62,7 +62,7 @@ def exact(target: str, text: str) -> float:
 def embedding_similarity(embed: Embed) -> Similarity:
     """The cosine of two texts' vectors, one call per text; 0 where it is negative or a vector has no length.
 
-    Opposite is no less alike than unrelated, so that a negative cosine is as much as none.
+    Opposite texts count as unrelated ones, so that a negative cosine is 0.
 
     Source: ToolTalk, section 3.1 (with DistilBERT there).
     """

@@ -85,7 +85,10 @@ def _reference(answer: Mapping[str, Mapping[str, Any]]) -> tuple[ReferenceCall, 
 
 
 def _offer(builder: SessionBuilder, rows: Sequence[BenchmarkRow]) -> frozenset[str]:
-    """Add the tools that the questions offer, and those that only the ground truth knows; none where none is read."""
+    """Add the tools that the questions offer, and those that only the ground truth knows.
+
+    Gives the names of all, or of none where no list of tools could be read.
+    """
     offered = {tool.name: tool for row in rows for tool in row.question.tools or ()}
     for tool in offered.values():
         builder.offer(tool.name, tool.description, tool.schema)

@@ -370,7 +370,7 @@ def _exception(span: Span) -> tuple[str, str]:
 
 
 def _kind(span: Span) -> ErrorKind:
-    """The kind of a failure: pydantic-ai says whether arguments were refused, and its result which and why."""
+    """The kind of a failure: pydantic-ai says whether arguments were refused, and its result says which and why."""
     ours = span.text(f"{OURS}error.kind")
     if ours in chats.KINDS:
         return cast("ErrorKind", ours)

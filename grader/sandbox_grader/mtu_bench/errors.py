@@ -89,7 +89,7 @@ def _excess(scored: Scored, earlier: Sequence[DialogueCall], heard: HeardSoFar) 
 
 
 def _repeats(name: str, arguments: Mapping[str, Any], call: DialogueCall) -> bool:
-    """Whether a call asks for nothing that the earlier one did not ask for."""
+    """Whether an earlier call asked for all that this one asks for."""
     if name != call.name:
         return False
     given, before = given_arguments(arguments), given_arguments(call.arguments)

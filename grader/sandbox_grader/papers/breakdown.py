@@ -175,15 +175,11 @@ def _missed(scores: Scores) -> bool:
     return bool(scores.verdicts[MISSED].values["missed"])
 
 
-def _why(scores: Scores) -> Iterable[str]:
-    return (str(scores.verdicts[MISSED].values["why"]),) if _missed(scores) else ()
-
-
 MISSES: Final = (
     PaperColumn("sessions", Total(lambda _: (1,)), 1, 0),
     PaperColumn("missed", Total(lambda scores: (_missed(scores),)), 1, 0),
     PaperColumn("missed %", ObservedMean(lambda scores: (float(_missed(scores)),)), 100, 1),
-    PaperColumn("why", MostFrequent(_why)),
+    PaperColumn("why", MostFrequent(lambda s: (str(s.verdicts[MISSED].values["why"]),) if _missed(s) else ())),
 )
 
 

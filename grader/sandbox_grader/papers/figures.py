@@ -99,7 +99,7 @@ class Total:
     observe: Observe
 
     def of(self, sessions: Sequence[Scores]) -> Estimate | None:
-        """The sum of all observations; None where there are none, for that is not known to be 0."""
+        """The sum of all observations; None without any, because nothing says that it is 0 then."""
         values = [value for session in sessions for value in self.observe(session)]
         clusters = len({cluster_of(session) for session in sessions})
         return Estimate(sum(values), None, None, clusters, len(values)) if values else None

@@ -128,9 +128,9 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """A figure, which is not yet scaled, or a text, and what is printed in its place; None where there is none.
+    """A figure that is not scaled yet, or a text, and what the paper prints in its place; None for what is missing.
 
-    ``open`` is why there is none although its sessions are there.
+    ``open`` is why the figure is missing although its sessions are there.
     """
 
     found: Estimate | str | None

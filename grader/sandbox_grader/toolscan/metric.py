@@ -12,7 +12,7 @@ from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_know
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.similarity import Similarity, exact
 from sandbox_grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
-from sandbox_grader.toolscan.loop import EpisodeTally, LoopInput, cannot_start, replay
+from sandbox_grader.toolscan.loop import LoopInput, cannot_start, replay
 from sandbox_grader.toolscan.scores import MARKERS, PATTERNS, Against, Values, closest, original, share
 from sandbox_grader.values import FREE_TEXT
 from sandbox_mcp.trajectory import ToolCall, Trajectory
@@ -90,10 +90,22 @@ class ToolScan:
         }
 
     def _as_coded(self, trajectory: Trajectory, solutions: Sequence[Solution]) -> Verdict:
-        case = case_of(trajectory.started)
-        counted = self._counted(trajectory, case, bool(solutions))
-        if isinstance(counted, str):
-            return Verdict(inconclusive=counted)
+        case, truth = case_of(trajectory.started), bool(solutions)
+        if not is_toolscan(trajectory.started):
+            if not truth:
+                return Verdict(inconclusive="no reference solution, without which the original stops")
+            counted = tally(read_run(trajectory))
+        elif not is_whole(case):
+            return Verdict(
+                inconclusive="the log says that it comes from ToolScan but not of which case; import it again"
+            )
+        elif problem := cannot_start(case["api_list"]):
+            return Verdict(inconclusive=f"the original cannot start: {problem}")
+        else:
+            feedback, observations = case.get("feedback") is not False, case.get("observations") or ()
+            texts = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
+            messages = [text if isinstance(text, str) else "" for text in texts]
+            counted = replay(LoopInput(case["api_list"], truth, feedback, observations, self.steps_limit), messages)
         wants_answer = case.get("goal_type") == 1
         try:
             found = original(counted, solutions, self.steps_limit, case.get("answer"), wants_answer)
@@ -113,21 +125,6 @@ class ToolScan:
             "solution": found.solution,
         }
         return Verdict(values, counted.steps)
-
-    def _counted(self, trajectory: Trajectory, case: Mapping[str, Any], truth: bool) -> EpisodeTally | str:
-        """What the original would count, or why it would not get that far."""
-        if not is_toolscan(trajectory.started):
-            return tally(read_run(trajectory)) if truth else "no reference solution, without which the original stops"
-        if not is_whole(case):
-            return "the log says that it comes from ToolScan but not of which case; import it again"
-        apis = case["api_list"]
-        problem = cannot_start(apis)
-        if problem is not None:
-            return f"the original cannot start: {problem}"
-        feedback, observations = case.get("feedback") is not False, case.get("observations") or ()
-        texts = [item.meta.get("text", "") for item in trajectory.events if isinstance(item, ToolCall)]
-        messages = [text if isinstance(text, str) else "" for text in texts]
-        return replay(LoopInput(apis, truth, feedback, observations, self.steps_limit), messages)
 
 
 def _adopted_values(run: Episode, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
 
 
 def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
-    """Each line's parent; for one whose parent is missing the line before it, across a sub-agent's border none."""
+    """Each line's parent: where that is missing the line before it, and none across the border of a sub-agent."""
     by_uuid = {line.uuid: line for line in lines}
     linked = {line.place for line in lines if line.parent is not None}
     before: dict[bool | tuple[str | None, bool, str | None], str] = {}

@@ -9,6 +9,7 @@ Source: API-Bank, section 2; MTU-Bench, table 5.
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,7 +44,9 @@ def turns_of(lines: Sequence[JsonNode], path: Path) -> Iterator[tuple[PromptPart
         if role == "User":
             said = line.need("text").string()
             parts = PromptParts(said, "\n".join(history), tools or None, many=False, today=YEAR)
-            yield parts, _first_call(lines[place + 1 :]), line
+            until_the_next = takewhile(lambda later: later.need("role").string() != "User", lines[place + 1 :])
+            called = next((later for later in until_the_next if later.need("role").string() == "API"), None)
+            yield parts, dict([_call(called)]) if called else {"": {}}, line  # as MTU-Bench writes what is called
             history.append(f"user: {said}")
         elif role == "AI":
             history.append(f"assistant: {line.need('text').string()}")
@@ -54,18 +57,6 @@ def turns_of(lines: Sequence[JsonNode], path: Path) -> Iterator[tuple[PromptPart
             if is_object(result) and result.get("exception") is not None:
                 output = f"Error: {result['exception']}"
             history += ["function:", f"Action: {name}", f"Action Input: {given!r}", f"observation: {output!r}"]
-
-
-def _first_call(later: Sequence[JsonNode]) -> dict[str, Any]:
-    """What is called before the user speaks again, as MTU-Bench writes it."""
-    for line in later:
-        role = line.need("role").string()
-        if role == "User":
-            break
-        if role == "API":
-            name, given = _call(line)
-            return {name: given}
-    return {"": {}}
 
 
 def _call(line: JsonNode) -> tuple[str, dict[str, Any]]:

@@ -64,9 +64,9 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class DialogueRows:
-    """The rows of one dialogue in order of their turns, each with its response, None throughout where none came.
+    """The rows of one dialogue in order of their turns, each with its response, or all with None where none came.
 
-    ``form`` is one of S-S, S-M, M-S and M-M; ``setting`` is the same, or OOD. ``run`` names the model where several
+    ``form`` is one of S-S, S-M, M-S and M-M; ``setting`` is the form, or OOD. ``run`` names the model where several
     answered the same benchmark.
     """
 
