@@ -18,6 +18,7 @@ from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, wi
 from sandbox_grader.claims.verbs import claimed, kinds_of
 from sandbox_grader.milestones.measures import Lookup, written
 from sandbox_grader.milestones.timeline import Timeline
+from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.tools import Tool
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_local
@@ -325,7 +326,7 @@ def _collect(value: Any, strings: list[str], numbers: dict[float, None]) -> None
         elif isinstance(item, int | float):
             if abs(item) < 1e300:
                 numbers[float(item)] = None
-        elif isinstance(item, Mapping):
-            stack.extend(cast("Mapping[str, Any]", item).values())
-        elif isinstance(item, list | tuple):
-            stack.extend(cast("Sequence[Any]", item))
+        elif is_object(item):
+            stack.extend(item.values())
+        elif is_array(item):
+            stack.extend(item)

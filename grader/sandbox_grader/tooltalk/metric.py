@@ -59,10 +59,10 @@ class ToolTalk:
         counts = [item.counts for item in held]
         best_first = [(item.success, item.soft_success, item.precision) for item in counts]
         place = best_first.index(max(best_first))
-        best = held[place]
+        best, reached = held[place], counts[place]
         values = {
-            **{name: getattr(best.counts, name) for name in (*NAMES, *RATIOS)},
-            "success": best.counts.success,
+            **{name: getattr(reached, name) for name in (*NAMES, *RATIOS)},
+            "success": reached.success,
             **best.failures(),
             "unlabelled": best.unlabelled,
             "solution": place,
