@@ -289,9 +289,7 @@ def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
     schemas = {parameter.name: parameter.value for parameter in tool.tool.parameters}
     wrong = [misfit for key, value in given.items() for misfit in misfits(value, schemas[tool.names[key]], key)]
     for fault, kind in ((WRONG_TYPE, "type"), (WRONG_VALUE, "value")):
-        listed = "; ".join(
-            f"{item.path} must be {item.expected}, not {_shown(item.value)}" for item in wrong if item.kind == kind
-        )
+        listed = "; ".join(item.told(_shown) for item in wrong if item.kind == kind)
         if listed:
             return Fault(*fault, f"{tool.name}: {listed}")
     return None

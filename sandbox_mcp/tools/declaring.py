@@ -574,7 +574,7 @@ def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Par
     for misfit in (
         () if required or given is None or given is UNSET else misfits(given, schema, f"the default of {name!r}")
     ):
-        raise WorldError(f"{where}: {misfit.path} must be {misfit.expected}, not {misfit.value!r}")
+        raise WorldError(f"{where}: {misfit.told()}")
     return Parameter(_shown(name), schema, required, text, role, measure, within, inside)
 
 

@@ -33,6 +33,8 @@ DEEPEST = 60
 _SCALARS: Mapping[Any, JsonType] = {str: "string", float: "number", int: "integer", bool: "boolean", NoneType: "null"}
 _CELLS: Mapping[str, JsonType] = {"timestamp": "number", "list": "array"}
 JsonSchema = Mapping[str, Any]
+GIVEN = "given"
+"""What is expected of a value that is missing."""
 
 
 def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
@@ -150,6 +152,11 @@ class Misfit:
     value: Any
     kind: Literal["type", "value"]
     needless: bool = False
+
+    def told(self, shown: Callable[[Any], str] = repr) -> str:
+        """What is wrong, in words; what should not be there, or is not, is no value to be shown."""
+        but = "" if self.needless or self.expected == GIVEN else f", not {shown(self.value)}"
+        return f"{self.path} must be {self.expected}{but}"
 
 
 def fits_schema(value: Any, schema: JsonSchema) -> bool:
@@ -272,13 +279,13 @@ def _in_properties(
     properties: Mapping[str, JsonSchema] = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            yield Misfit(_below(path, name), "given", None, "type")
+            yield Misfit(_below(path, name), GIVEN, None, "type")
     others = schema.get("additionalProperties", True)
     for name, item in value.items():
         if name in properties:
             yield from _misfits(item, properties[name], _below(path, name), whole, depth + 1)
         elif others is False:
-            told = f"left out ({path or 'it'} has {', '.join(properties)})"
+            told = f"left out; {path or 'it'} has {', '.join(properties) or 'nothing'}"
             yield Misfit(_below(path, name), told, item, "type", needless=True)
         elif isinstance(others, Mapping):
             yield from _misfits(item, cast(JsonSchema, others), _below(path, name), whole, depth + 1)

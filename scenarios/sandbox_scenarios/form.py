@@ -161,7 +161,7 @@ def _told(faults: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _is_tag(part: str | int) -> bool:
     """Whether part of a fault's place is pydantic's name for a form, not something that stands in the file."""
-    return isinstance(part, str) and (part.startswith("Raw") or "[" in part)
+    return isinstance(part, str) and (part.startswith("Raw") or "[" in part or part == "str")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ the place where the author wrote it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, cast
 
@@ -138,7 +139,7 @@ class ScenarioParts:
         try:
             value = self._resolver.plain(written)
             self._cell_refers(column, written, value)
-            return _cell(value, column)
+            return _cell(value, column, written)
         except (ValueProblemError, ValueError) as error:
             raise ProblemError(where, str(error)) from error
 
@@ -160,7 +161,9 @@ class ScenarioParts:
             return
         schema = self._home.tables.get(role.table)
         if schema is not None and schema.fixed is not None and value not in FixedRows.of(schema).rows:
-            raise ValueError(f"table {role.table!r} has no row with the id {written!r}")
+            near = get_close_matches(written, FixedRows.of(schema).rows, n=3, cutoff=0.5)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise ValueError(f"table {role.table!r} has no row with the id {written!r}{hint}")
 
     def _schema(self, table: str, where: Where) -> TableSchema:
         schema = self._home.tables.get(table)
@@ -173,7 +176,9 @@ class ScenarioParts:
         found = schema.column(column)
         if found is None:
             known = ", ".join(item.name for item in schema.columns)
-            raise ProblemError(where, f"unknown column {column!r} of table {schema.name!r}; known: {known}")
+            told = f"unknown column {column!r} of table {schema.name!r}; known: {known}"
+            alone = "; the only row of a table is written without a label" if schema.single else ""
+            raise ProblemError(where, f"{told}{alone}")
         return found
 
     def allows(self, raw: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
@@ -239,8 +244,7 @@ class ScenarioParts:
         schemas = {item.name: item.value for item in tool.parameters}
         for name, value in act.arguments.items():
             for misfit in misfits(value, schemas[name], name):
-                told = f"{tool.name}: {misfit.path} must be {misfit.expected}, not {misfit.value!r}"
-                raise ProblemError((*where, "does", "arguments", name), told)
+                raise ProblemError((*where, "does", "arguments", name), f"{tool.name}: {misfit.told()}")
         says = raw.say or f"{{{tool.name}}}"
         does[says] = PlannedAct(tool.name, dict(act.arguments))
         return says
@@ -262,6 +266,9 @@ class ScenarioParts:
 
     def _tool(self, name: str, where: Where) -> Tool:
         tool = self._home.agent_tools.get(name)
+        if tool is None and name in self._home.user_acts:
+            told = f"{name!r} is what users do and no tool of the agent's; the user's script has it under 'does'"
+            raise ProblemError(where, told)
         if tool is None:
             raise ProblemError(where, f"unknown tool {name!r}; {closest(name, self._home.agent_tools)}")
         return tool
@@ -299,7 +306,7 @@ class ScenarioParts:
         if wrong is not None and wrong.path == name and wrong.kind == "type":
             raise ProblemError(where, f"{tool.name} takes {wrong.expected} as {name!r}, not {value!r}")
         if wrong is not None:
-            raise ProblemError(where, f"{tool.name}: {wrong.path} must be {wrong.expected}, not {wrong.value!r}")
+            raise ProblemError(where, f"{tool.name}: {wrong.told()}")
 
         def refers(role: CellRole, one: Any) -> None:
             if not any(labels_in(one)):
@@ -390,7 +397,7 @@ class ScenarioParts:
                     raise ProblemError(place, f"{column.name!r} of table {schema.name!r} is never null")
                 with at(*place):
                     if literal is not None:
-                        _cell(literal, column)
+                        _cell(literal, column, raw)
                         self._cell_refers(column, raw, literal)
             cells[name] = _usual(expected, column.measure, column.within)
         return cells
@@ -419,20 +426,22 @@ def _parameter(tool: Tool, name: str) -> Parameter:
     return next(parameter for parameter in tool.parameters if parameter.name == name)
 
 
-def _cell(value: Any, column: Column) -> Cell:
-    """A value as a cell of that column; ValueError where it is none."""
+def _cell(value: Any, column: Column, written: Any) -> Cell:
+    """A value as a cell of that column; ValueError, with what the file has, where it is none."""
     if column.type == "list":
         if not isinstance(value, list | tuple):
-            raise ValueError(f"{value!r} is not a list")
+            raise ValueError(f"column {column.name!r} holds a list; write [{written}] for a list of one")
         inside = Column(column.name, column.items or "string", choices=column.choices)
-        return tuple(cast("str", _cell(item, inside)) for item in cast("list[Any]", value))
+        items = cast("list[Any]", value)
+        parts = cast("list[Any]", written) if isinstance(written, list | tuple) else items
+        return tuple(cast("str", _cell(*one)) for one in zip(items, [inside] * len(items), parts, strict=True))
     if column.choices and value not in column.choices:
-        raise ValueError(f"{value!r} is not one of {', '.join(map(str, column.choices))}")
+        raise ValueError(f"column {column.name!r}: {value!r} is not one of {', '.join(map(str, column.choices))}")
     if column.type in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, _TYPES.get(column.type, ())) and isinstance(value, bool) == (column.type == "boolean"):
         return cast(Cell, value)
-    raise ValueError(f"{value!r} is not of type {column.type}{_WRITTEN.get(column.type, '')}")
+    raise ValueError(f"column {column.name!r}: {value!r} is not of type {column.type}{_WRITTEN.get(column.type, '')}")
 
 
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}

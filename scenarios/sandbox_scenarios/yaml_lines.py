@@ -224,6 +224,11 @@ def _parsed(text: str, path: str) -> tuple[Any, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
+        sign = text[mark.index : mark.index + 1] if mark and "cannot start any token" in problem else ""
+        if sign == "\t" or "tab character" in problem:
+            problem = "a tab stands where spaces should"
+        elif sign:
+            problem = f"put what begins with {sign} in quotes"
         raise ScenarioFileError(path, mark.line + 1 if mark else None, f"is not valid YAML: {problem}") from error
 
 

@@ -387,7 +387,13 @@ def test_extending_in_a_circle_over_files(tmp_path: Path) -> None:
     other = written(tmp_path, file_of(entry(name="c", base="a")), "c.yaml")
     with pytest.raises(ScenarioFileError) as caught:
         Suite([tmp_path]).get("a")
-    assert str(caught.value) == f"{other}:4: scenario 'c': extends itself by way of a > b > c > a"
+    told = f"{other}:4: scenario 'c': extends itself by way of a > b > c > a"
+    assert str(caught.value) == told
+    written(tmp_path, file_of(entry(name="d", base="b")), "d.yaml")
+    for entered in ("b", "c", "d"):  # once in a report, wherever it is come upon
+        with pytest.raises(ScenarioFileError) as again:
+            Suite([tmp_path]).get(entered)
+        assert str(again.value) == told
 
 
 def test_a_fault_of_the_base_is_told_where_it_was_written(tmp_path: Path) -> None:

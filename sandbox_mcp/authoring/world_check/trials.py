@@ -111,7 +111,7 @@ def _judged(
         yield from _told_secrets(state, name, said, but=json.dumps(bound.arguments))
     if first.fault is None:
         for misfit in misfits(first.result, bound.tool.result_schema, "result"):
-            yield "result", f"{name}(): {misfit.path} must be {misfit.expected}, not {misfit.value!r}"
+            yield "result", f"{name}(): {misfit.told()}"
 
 
 def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:

@@ -307,6 +307,13 @@ class TestScenarios:
             ("    branch:", "    genre: {}\n    branch:", "the rows of table 'genre' are fixed"),
             ("world: library", "world: zoo", "unknown world 'zoo'"),
             ("state: [in]", "state: [on]", "find_books: state[0] must be one of 'in', 'lent', 'lost', not 'on'"),
+            ("state: lent, reader", "state: torn, reader", "column 'state': 'torn' is not one of"),
+            ("likes: [crime, poetry]", "likes: crime", "column 'likes' holds a list; write [crime] for a list of one"),
+            ("branch: {open: true}", "branch: {main: {open: true}}", "the only row of a table is written without"),
+            ("find_reader, lend]", "open_book, lend]", "'open_book' is what users do and no tool of the agent's"),
+            ("  world: library", "  world: [library]", "'reading_room': world: expected text, not ['library']"),
+            ("  categories:", "\tcategories:", "a tab stands where spaces should"),
+            ("name: Edith Maas, pin", "name: @edith, pin", "put what begins with @ in quotes"),
         ],
     )  # fmt: skip
     def test_what_cannot_be_is_told_with_its_line(self, tmp_path: Path, right: str, wrong: str, problem: str) -> None:
