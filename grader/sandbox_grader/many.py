@@ -36,7 +36,7 @@ from sandbox_grader.values import is_object
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
 from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.log import log_bytes
+from sandbox_mcp.trajectory.log import NOT_ALLOWED, log_bytes
 from sandbox_mcp.trajectory.packs import LogPaths
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
@@ -108,7 +108,10 @@ def grade_many(
     ours = all_ours()
     key = scores_key(find.places, mode, str(keep_spoiled), similarity) if keep and similarity in FIXED else None
     shared = SharedScores(details=details)
-    texts = LogPaths.of(paths).texts
+    logs = LogPaths.of(paths)
+    texts = logs.texts
+    report.warnings += logs.cut
+    report.unreadable += [Unreadable(folder, f"{folder}: {NOT_ALLOWED}") for folder in logs.closed]
     found: list[Scores | None] = [None] * len(texts)
     told: dict[int, _Found] = {}  # of the few of which there is more to tell, or no score
     known = bytearray(len(texts))

@@ -261,9 +261,14 @@ def of_each_log(
         TrajectoryError: a path does not exist, or a folder holds no log.
     """
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.log import NOT_ALLOWED, find_logs
 
-    for path in find_logs(paths):
+    logs = find_logs(paths)
+    for told in logs.cut:
+        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    for folder in logs.closed:
+        _leave_out(Path(folder), f"{folder}: {NOT_ALLOWED}", unusable)
+    for path in logs:
         try:
             made = use(read_trajectory(path))
         except SandboxError as error:

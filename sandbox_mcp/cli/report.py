@@ -8,6 +8,7 @@ import click
 from sandbox_mcp.cli.options import FILE, MODES, LogPlace, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.shown import one_line
 
 
 @click.command()
@@ -20,7 +21,8 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     """Write one self-contained HTML file about recorded sessions.
 
     PATHS are folders of runs, or folders of those, or logs. The file needs no network and opens from disk. It holds the
-    conversations of all sessions that did not pass, and of a sample of the others where there are many.
+    conversations of all sessions that did not pass, and of a sample of the others where there are many. Logs that
+    cannot be read are named, and listed in it; the exit code is then 2.
     """
     from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.report.errors import ReportError
@@ -44,4 +46,9 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
         write(out, text)
     except OSError as error:
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
-    click.echo(f"{out}: {counted(read, 'session')}, {len(text) / 1e6:.1f} MB", err=True)
+    unread = index.unreadable()
+    for told in unread:
+        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    click.echo(f"{out}: {counted(read - len(unread), 'session')}, {len(text) / 1e6:.1f} MB", err=True)
+    if unread:
+        raise click.exceptions.Exit(2)

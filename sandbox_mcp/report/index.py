@@ -21,7 +21,7 @@ from sandbox_grader.metric import Mode
 from sandbox_scenarios import Scenario
 
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.report.reading import IndexedLog, LogReading, UnreadLog
+from sandbox_mcp.report.reading import UNREAD, IndexedLog, LogReading, UnreadLog
 from sandbox_mcp.run.folder import MANIFEST
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.trajectory.log import folder_of, stamped_logs
@@ -164,6 +164,11 @@ class Index:
     def close(self) -> None:
         """Let go of the file."""
         self.store.close()
+
+    def unreadable(self) -> list[str]:
+        """What is wrong with each log that could not be read or graded, in the order of their paths."""
+        asked = self.store.execute("SELECT cause FROM sessions WHERE cause_group = ? ORDER BY path", (UNREAD,))
+        return [row["cause"] for row in asked]
 
     # ---- filling
 

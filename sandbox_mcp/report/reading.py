@@ -30,6 +30,8 @@ TOGETHER = 32
 """Logs that a process reads at a time."""
 MOST_TEXT = 200_000
 """Characters of a session that can be searched."""
+UNREAD = "cannot be read"
+"""The group of causes of a log that could not be read or graded."""
 
 
 class UnreadLog(NamedTuple):
@@ -95,7 +97,7 @@ class LogReading:
             scores = SharedScores(details=True).scores(kept, log.path) if kept else None
             trajectory, scores = (read_trajectory(path), scores) if scores else self.session(path)[0][:2]
         except SandboxError as error:
-            told = {"state": "unscored", "cause": str(error), "cause_group": "cannot be read", "scenario": path.stem}
+            told = {"state": "unscored", "cause": str(error), "cause_group": UNREAD, "scenario": path.stem}
             none = {"categories": "[]", "tools": "[]", "turns": 0, "calls": 0, "errors": 0}
             return IndexedLog({**row, **told, **none}, "")
         why = causes(scores, trajectory)

@@ -325,6 +325,9 @@ def _adapter() -> "TypeAdapter[Event]":
     return TypeAdapter(Annotated[Event, Field(discriminator="event")])
 
 
+NOT_ALLOWED = "cannot be read: Permission denied; what is in it is left out"
+
+
 def logs_at(path: Path) -> LogPaths:
     """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
 
@@ -333,28 +336,35 @@ def logs_at(path: Path) -> LogPaths:
     """
     if path.is_dir():
         found: list[str] = []
-        for file in sorted(_log_files(path), key=_in_order_of_parts):
+        closed: list[str] = []
+        cut: list[str] = []
+        for file in sorted(_log_files(path, closed), key=_in_order_of_parts):
             if file.endswith(PACKED):
-                found += packed_logs(Path(file)).texts
+                packed = packed_logs(Path(file))
+                found += packed.texts
+                cut += packed.cut
             else:
                 found.append(file)
-        return LogPaths(found)
+        return LogPaths(found, closed=closed, cut=cut)
     if is_pack(path):
         return packed_logs(path)
     return LogPaths([str(path)] if path.exists() or has_log(path) else [])
 
 
-def _log_files(folder: Path) -> Iterator[str]:
-    """The files of logs and the packs in a folder at any depth."""
+def _log_files(folder: Path, closed: list[str]) -> Iterator[str]:
+    """The files of logs and the packs in a folder at any depth; folders that may not be read go to ``closed``."""
     waiting = ["" if str(folder) == os.curdir else os.path.join(folder, "")]  # noqa: PTH118  (as scandir joins them)
     while waiting:
         inside = waiting.pop()
-        with suppress(PermissionError), os.scandir(inside or os.curdir) as entries:
-            for entry in entries:
-                if entry.name.endswith((SUFFIX, PACKED)):
-                    yield inside + entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{inside}{entry.name}{os.sep}")
+        try:
+            with os.scandir(inside or os.curdir) as entries:
+                for entry in entries:
+                    if entry.name.endswith((SUFFIX, PACKED)):
+                        yield inside + entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(f"{inside}{entry.name}{os.sep}")
+        except PermissionError:
+            closed.append(inside or os.curdir)
 
 
 def _in_order_of_parts(path: str) -> str:
@@ -389,16 +399,24 @@ def find_logs(paths: Iterable[Path]) -> LogPaths:
     """The logs among ``paths``, see :func:`logs_at`.
 
     Raises:
-        TrajectoryError: a path does not exist, or a folder or pack holds no log, or a pack cannot be read.
+        TrajectoryError: a path does not exist, or a folder or pack holds no log that can be read.
     """
     found: list[str] = []
+    closed: list[str] = []
+    cut: list[str] = []
     for path in paths:
         inside = logs_at(path)
         if not inside and not path.exists():
             if in_pack(path):
                 read_packed(path)  # says what is wrong with it
             raise TrajectoryError(str(path), None, "does not exist; expected a log or a folder of logs")
+        if not inside and inside.closed:
+            raise TrajectoryError(inside.closed[0], None, NOT_ALLOWED)
+        if not inside and inside.cut:
+            raise TrajectoryError(str(path), None, "is cut off in its first session, or holds such packs")
         if not inside:
             raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX} or {PACKED}")
         found += inside.texts
-    return LogPaths(found)
+        closed += inside.closed
+        cut += inside.cut
+    return LogPaths(found, closed=closed, cut=cut)

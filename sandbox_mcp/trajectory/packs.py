@@ -23,8 +23,9 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory.errors import TrajectoryError
 
 SUFFIX = ".jsonl"
@@ -62,14 +63,26 @@ class _Place:
     digest: str
 
 
+class _Sessions(NamedTuple):
+    """What a pack holds: where each session lies, by name, and at which byte it was cut off, None if it is whole."""
+
+    places: Mapping[str, _Place]
+    cut: int | None
+
+
 class LogPaths(Sequence[Path]):
-    """The paths of logs in order, each made when it is asked for: there may be millions, most of them never opened."""
+    """The paths of logs in order, each made when it is asked for: there may be millions, most of them never opened.
 
-    __slots__ = ("texts",)
+    ``closed`` are folders that could not be looked into, ``cut`` says of packs that they end in the middle of a log.
+    """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    __slots__ = ("closed", "cut", "texts")
+
+    def __init__(self, texts: Iterable[str], *, closed: Iterable[str] = (), cut: Iterable[str] = ()) -> None:
         """The paths as texts, written as ``str`` writes them."""
         self.texts = list(texts)
+        self.closed = tuple(closed)
+        self.cut = tuple(cut)
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> "LogPaths":
@@ -116,8 +129,10 @@ def packed_logs(pack: Path) -> LogPaths:
     Raises:
         TrajectoryError: it cannot be read.
     """
-    out = _left_out(pack)
-    return LogPaths(f"{pack}{os.sep}{name}{SUFFIX}" for name in sorted(_places(pack)) if name not in out)
+    out, (places, cut) = _left_out(pack), _indexed(pack, _identity(pack))
+    paths = (f"{pack}{os.sep}{name}{SUFFIX}" for name in sorted(places) if name not in out)
+    behind = f"{pack}: is cut off at byte {cut}; the {counted(len(places), 'session')} before it are whole"
+    return LogPaths(paths, cut=() if cut is None else (behind,))
 
 
 def has_log(path: Path) -> bool:
@@ -331,27 +346,33 @@ def _identity(path: Path) -> tuple[int, int, int]:
 
 
 def _places(pack: Path) -> Mapping[str, _Place]:
-    return _indexed(pack, _identity(pack))
+    return _indexed(pack, _identity(pack)).places
 
 
 @lru_cache(maxsize=64)
-def _indexed(pack: Path, identity: tuple[int, int, int]) -> Mapping[str, _Place]:
-    """Where every session of a pack lies, by name."""
+def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
+    """Where every session of a pack lies, by name, and whether there was to be more."""
     inode, size, _ = identity
     found: dict[str, _Place] = {}
     if not size:
-        return found
+        return _Sessions(found, None)
     try:
         with pack.open("rb") as file, mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as data:
             frames = list(_frames(data, str(pack)))
     except OSError as error:
         raise TrajectoryError(str(pack), None, f"cannot be read: {error.strerror or error}") from error
+    start = 0
     for frame in frames:
         start = 0
         for name, length, digest in _listed(frame, pack, inode):
             found[name] = _Place(frame.start, frame.end, start, length, digest)
             start += length
-    return found
+    if not frames:
+        return _Sessions(found, 0)
+    last = frames[-1]
+    end = last.end if last.index is None else last.end + 8 + len(last.index)
+    half_a_session = last.index is None and start < len(_unpacked(pack, inode, last.start, last.end))
+    return _Sessions(found, end if end < size or half_a_session else None)
 
 
 def _listed(frame: _Frame, pack: Path, inode: int) -> Iterator[tuple[str, int, str]]:

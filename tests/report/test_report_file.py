@@ -72,3 +72,14 @@ def test_the_command_writes_the_file_and_says_how_large_it_is(two_runs: Path, tm
 def test_a_folder_without_logs_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(group, ["report", str(tmp_path), "-o", str(tmp_path / "r.html")])
     assert "holds no log" in str(done.exception)
+
+
+def test_a_log_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: Path, two_runs: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("{\n", encoding="utf-8")
+    done = CliRunner().invoke(
+        group, ["report", str(two_runs / "reference"), str(broken), "-o", str(tmp_path / "r.html")]
+    )
+    assert (done.exit_code, done.stderr.count("is not a trajectory log: not JSON")) == (2, 1)
+    before = CliRunner().invoke(group, ["report", str(two_runs / "reference"), "-o", str(tmp_path / "r.html")])
+    assert done.stderr.splitlines()[-1].split(",")[0] == before.stderr.splitlines()[-1].split(",")[0]

@@ -1,12 +1,14 @@
 """Packs: what goes in comes out, wherever the file is cut off."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import zstandard
@@ -221,3 +223,46 @@ def test_sessions_take_a_fraction_of_what_they_take_alone(tmp_path: Path) -> Non
     pack = packed(tmp_path, *(log_of(f"s{number}", "the same words again and again") for number in range(50)))
     assert pack.stat().st_size < sum(map(len, contents(pack).values())) / 2
     assert json.loads(to_line(SESSION[0]))["event"] == "session"
+
+
+@each("name", ["cut.jsonl.zst", "."])
+def test_a_pack_that_was_cut_off_is_named_with_the_byte_and_what_is_whole(tmp_path: Path, name: str) -> None:
+    sizes: list[int] = []
+    with PackWriter(tmp_path / "whole", "pack") as writer:
+        for number in range(4):
+            writer.add(f"s{number}", log_of(f"s{number}", "".join(map(str, range(250)))))  # three make a frame
+            assert writer.path
+            sizes.append(writer.path.stat().st_size)
+    assert writer.path
+    whole, pack = writer.path.read_bytes(), tmp_path / "cut.jsonl.zst"
+
+    def said(end: int) -> tuple[str, ...]:
+        writer.path and writer.path.unlink(missing_ok=True)
+        pack.write_bytes(whole[:end])
+        os.utime(pack, ns=(end, end))
+        return find_logs([tmp_path / name]).cut
+
+    assert [said(size) for size in (*sizes, len(whole))] == [()] * 5  # as a killed run leaves it, and as it ends
+    assert said(sizes[1] + 1) == (f"{pack}: is cut off at byte {sizes[1]}; the 2 sessions before it are whole",)
+    assert "the 3 sessions before it are whole" in said(sizes[3] - 1)[0]
+    assert "the 4 sessions before it are whole" in said(len(whole) - 1)[0]
+    with pytest.raises(TrajectoryError, match="is cut off in its first session"):
+        said(sizes[0] - 1)
+
+
+def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / "a.jsonl").write_bytes(log_of("a"))
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    look = os.scandir
+
+    def guarded(folder: str) -> Any:  # as permissions do not hold a superuser back
+        if Path(folder) == closed:
+            raise PermissionError(13, "Permission denied", folder)
+        return look(folder)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    assert [Path(folder) for folder in find_logs([tmp_path]).closed] == [closed]
+    with pytest.raises(TrajectoryError, match=r"closed.*cannot be read: Permission denied"):
+        find_logs([closed])
