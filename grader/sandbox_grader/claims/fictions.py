@@ -141,6 +141,10 @@ _SAID = (
     r"(?:says?|said|tells?|told|writes?|wrote|answers?|answered|replies|reply|replied|reports?|reported|goes|reads?"
     r"|was|is)"
 )
+_PERIOD = (
+    r"(?:night|evening|week|weekend|month|year|time|spring|summer|autumn|fall|winter|season|decade|century"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+)
 _LEAD = re.compile(
     r"\b(?:dream(?:t|ed)?|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|invent\w+|fabricat\w+|fiction\w*"
     rf"|(?:in|of|from|like|as) (?:an? |the |my |this |that |some |1 |one )?(?:\w+ ){{0,2}}?{_WORK}\b"
@@ -156,7 +160,7 @@ _LEAD = re.compile(
     r"|ies) it"
     rf"|(?:would|could|might|may|should) (?:(?!not\b)\w+ )?{_SAY}|(?:might|may|would|will|hope to"
     rf"|to) be able to {_SAY}"
-    rf"|used to {_SAY}|\ban? \w+ looks? like|(?:last \w+|yesterday|ago|back then|once"
+    rf"|used to {_SAY}|\ban? \w+ looks? like|(?:last {_PERIOD}|yesterday|ago|back then|once"
     rf"|in \d{{4}})\b.{{0,24}}\b{_SAID}\b|would be(?=\W*$)"
     r"|i (?:\w+ ){0,2}?(?:plan|planned|planning|going|want|intend|hope|like|love) to (?:be able to )?"
     r"(?:say|tell|report|write|claim)|(?:parallel|alternate|perfect|ideal) (?:world|universe|life))\b"

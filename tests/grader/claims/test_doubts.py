@@ -88,6 +88,7 @@ NO_FICTION = (
     "I'm not joking: {s}.", "{S}. If anything is wrong, tell me.", "{S}. Let me know in case something isn't right.",
     "No, that's not right. {S}.", "{S}. No joke!", "{S}. That's the truth.", "{S}. I hope that's right for you.",
     "That's a good example of a quick question: it took one look. {S}.", "This is no test: {s}.",
+    "The last one is as follows: {s}.", "The last text that came in says: {s}.",
 )  # fmt: skip
 
 
