@@ -143,7 +143,7 @@ class _Player(ItemPlayer):
             self._times[id(items[-1])] = stamp
         self.play(items)
 
-    def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
+    def _item(self, kind: str, item: JsonNode, following: Iterator[JsonNode]) -> None:
         self.stamp = self._times.get(id(item))
         super()._item(kind, item, following)
 

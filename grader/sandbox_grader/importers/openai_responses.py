@@ -139,9 +139,9 @@ class ItemPlayer:
             kind = item.string_at("type") or "message"
             if not (kind in CALLS | {"reasoning"} or (is_call(kind) and is_the_clients(item))):
                 self._batch = None
-            self._item(kind, item, items[index + 1 :])
+            self._item(kind, item, (items[later] for later in range(index + 1, len(items))))
 
-    def _item(self, kind: str, item: JsonNode, following: list[JsonNode]) -> None:
+    def _item(self, kind: str, item: JsonNode, following: Iterator[JsonNode]) -> None:
         if kind == "message":
             self._message(item, following)
         elif kind in CALLS:
@@ -175,7 +175,7 @@ class ItemPlayer:
         outcome = outcome_of(self.builder, item.get("output"), failed=None)
         self.builder.settle(item, item.label_at("call_id"), outcome)
 
-    def _message(self, item: JsonNode, following: list[JsonNode]) -> None:
+    def _message(self, item: JsonNode, following: Iterator[JsonNode]) -> None:
         kinds = (after.string_at("type") or "message" for after in following)
         after = next((kind for kind in kinds if kind != "reasoning"), "")
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)

@@ -2,6 +2,9 @@
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers.openai_responses import ItemPlayer
+from sandbox_grader.importers.reading.build import SessionBuilder
+from sandbox_grader.importers.reading.json_values import JsonNode
 
 from tests.each import each
 from tests.grader.importers.samples import OPENAI_RESPONSES, calls, ending, lost, read, read_one, said, started
@@ -298,3 +301,20 @@ class TestContainers:
     def test_something_else(self):
         with pytest.raises(ImportFormatError, match="holds none of input, output, items, data"):
             read("openai-responses", {"steps": []})
+
+
+class Watched(list[JsonNode]):
+    """Items that count how many of them were looked up."""
+
+    looked_up = 0
+
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        self.looked_up += len(found) if isinstance(place, slice) else 1
+        return found
+
+
+def test_what_follows_an_item_is_looked_up_no_further_than_it_matters():
+    items = Watched(JsonNode([ASK, use("a"), got("a"), tell()] * 50, "log.json").items())
+    ItemPlayer(SessionBuilder("openai-responses", "log.json", "log")).play(items)
+    assert items.looked_up <= 2 * len(items)
