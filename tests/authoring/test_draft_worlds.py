@@ -86,3 +86,13 @@ def test_a_session_over_a_tape_is_drafted_over_the_same_tape(tmp_path: Path, mon
     entry = drafted(Suite([place]), "light_the_second_lamp", tmp_path, place)
     assert entry["extends"] == "dark_room"
     assert [item["table"] for item in entry["milestones"] if "adds" in item] == ["act"]
+
+
+def test_a_new_row_is_asked_for_by_the_fixed_rows_and_the_labels_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = TESTS / "worlds" / "declared"
+    monkeypatch.setenv(FILES, str(declared / "ward.py"))
+    entry = drafted(Suite([declared / "ward.yaml"]), "ward_round", tmp_path, declared / "ward.yaml")
+    [added] = [item["adds"] for item in entry["milestones"] if "adds" in item]
+    assert added == {"drug": "para", "patients": {"set": ["@patient.salgado"]}}

@@ -100,7 +100,7 @@ class Drafter:
         sources = self.flow.arguments[step.number]
         own = {k: v for k, v in step.event.arguments.items() if k not in sources and v is not None}
         if self.story.home.name != DEFAULT and own:
-            body["arguments"] = {name: _asked(value) for name, value in own.items()}
+            body["arguments"] = {name: _asked(self.setting.value(name, value)) for name, value in own.items()}
             same = [item for item in self.drafted.values() if item.body.get("tool") == tool]
             twin = next((item.id for item in same if item.body == body), None)
             name = twin or (f"{name}_{len(same) + 1}" if same else name)
@@ -197,9 +197,9 @@ class Drafter:
             shown = [column for name, column in columns.items() if not column.passing and name not in self.hints.own]
             given: dict[str, Any] = {}
             for column in shown:
-                value, is_id = after[column.name], column.role is not None and column.role.kind == "id"
-                # ids of rows that the session made are new each time, so that no file can name them
-                if value is not None and (not is_id or value in self.setting.labels):
+                value = after[column.name]
+                named = value if is_array(value) else [value]
+                if value is not None and all(self._can_be_named(column, item) for item in named):
                     given[column.name] = self._cell(column, value, step)
             return given
         row: dict[str, Any] = {schema.key: self.setting.value(schema.key, key)}
@@ -208,13 +208,21 @@ class Drafter:
                 row[name] = {"any": True} if columns[name].passing else self._cell(columns[name], value, step)
         return row
 
+    def _can_be_named(self, column: Column, value: Any) -> bool:
+        """Whether a file can have a value: ids of rows that the session made are new each time."""
+        role = column.item_role or column.role
+        if role is None or role.kind != "id" or value in self.setting.labels:
+            return True
+        home = self.home.tables.get(role.table)
+        return home is not None and home.fixed is not None
+
     def _cell(self, column: Column, value: Any, step: StoryStep | None) -> Any:
         """What a new value should be like: texts by the words that come from the user, moments not to the second.
 
         A moment that the agent gave as the user said it is meant as it is, and so is what no call of the agent's wrote.
         """
         if is_array(value):
-            return {"set": list(value)}
+            return {"set": [self.setting.value(column.name, item) for item in value]}
         name, role = column.name, column.role.kind if column.role else None
         written = self.setting.value(name, value)
         if step is None:
@@ -287,4 +295,4 @@ def _asked(value: Any) -> Any:
     """What an argument of a look-up has to be: lists in any order, texts as part of what is given."""
     if is_array(value):
         return {"set": list(value)}
-    return {"contains": value.casefold()} if isinstance(value, str) else value
+    return {"contains": value.casefold()} if isinstance(value, str) and not value.startswith("@") else value

@@ -22,7 +22,22 @@ class Patient(Table):
     leaves: Moment | None = None
 
 
-ward = World("ward", tables=[Bed, Patient], place="on the ward")
+class Drug(Table, fixed="drugs.csv"):
+    """What the pharmacy has."""
+
+    id: Id[Self] = key()
+    name: str
+
+
+class Round(Table):
+    """A round on which a drug is given to some patients."""
+
+    id: Id[Self] = key()
+    drug: Id[Drug]
+    patients: list[Id[Patient]]
+
+
+ward = World("ward", tables=[Bed, Patient, Drug, Round], place="on the ward")
 
 
 @ward.query
@@ -48,6 +63,19 @@ def move_patient(tx: Tx, patient: Id[Patient], bed: Id[Bed]) -> Patient:
 def plan_leave(tx: Tx, patient: Id[Patient], leaves: Moment) -> Patient:
     """Say when a patient goes home."""
     return tx.change(tx.get(Patient, patient), leaves=leaves)
+
+
+@ward.query
+def find_drugs(tx: Tx, name: str) -> list[Drug]:
+    """List drugs whose name contains a text, such as "cetam"."""
+    return [row for row in tx.all(Drug) if name.casefold() in row.name.casefold()]
+
+
+@ward.action(adds=[Round], said=["planned"])
+def plan_round(tx: Tx, drug: Id[Drug], patients: list[Id[Patient]]) -> Round:
+    """Plan a round on which a drug is given to patients."""
+    given = [tx.get(Patient, patient).id for patient in patients]
+    return tx.add(Round, drug=tx.get(Drug, drug).id, patients=given)
 
 
 @ward.user_action(updates=[])
