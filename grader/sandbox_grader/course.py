@@ -84,6 +84,8 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
 
 
 def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:
+    got_through = {call.name: place for place, call in enumerate(calls) if call.error is None}  # the last of each name
+    last = max(got_through.values(), default=-1)
     found: list[tuple[str, bool]] = []
     open_slips: set[str] = set()
     for place, call in enumerate(calls):
@@ -91,9 +93,8 @@ def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:
             open_slips.discard(call.name)
         elif call.name not in open_slips:
             open_slips.add(call.name)
-            any_tool = call.error.kind == "unknown_tool"
-            later = (other for other in calls[place + 1 :] if any_tool or other.name == call.name)
-            found.append((call.error.kind, any(other.error is None for other in later)))
+            mended_at = last if call.error.kind == "unknown_tool" else got_through.get(call.name, -1)
+            found.append((call.error.kind, mended_at > place))
     return found
 
 

@@ -16,9 +16,9 @@ from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers.reading.content import joined
+from sandbox_grader.importers.reading.content import outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, load, loads, picked
-from sandbox_grader.importers.reading.values import arguments_of, decode, failure
+from sandbox_grader.importers.reading.values import arguments_of, failure
 from sandbox_mcp.trajectory import ErrorKind
 
 SERVERS = ("sampling/", "elicitation/", "roots/list")
@@ -169,7 +169,11 @@ class _Player:
                 return
             error = frame.node.get("error")
             if error is None:
-                outcome = _outcome(result, self._builder)
+                structured, failed = result.get("structuredContent"), result.members().get("isError") is True
+                if structured is not None and not failed:
+                    outcome = CallOutcome(structured.value)
+                else:
+                    outcome = outcome_of(self._builder, result.get("content"), failed=failed)
             else:
                 message, code = error.string_at("message") or "", int(error.number_at("code") or 0)
                 kind = "unknown_tool" if "unknown tool" in message.lower() else KINDS.get(code, "execution")
@@ -184,15 +188,3 @@ class _Player:
             name, version = info.get("name"), info.get("version")
             if isinstance(name, str) and isinstance(version, str):
                 self._builder.head = replace(self._builder.head, versions={name: version})
-
-
-def _outcome(result: JsonNode, builder: SessionBuilder) -> CallOutcome:
-    """What a tool's result tells: its structured content, or else its text."""
-    known = len(builder.losses)
-    structured = result.get("structuredContent")
-    failed = result.members().get("isError") is True
-    text = joined(result.get("content"), builder) if failed or structured is None else ""
-    meta = {"result_partial": True} if len(builder.losses) > known else {}
-    if failed:
-        return CallOutcome(error=failure(text), meta=meta)
-    return CallOutcome(decode(text) if structured is None else structured.value, meta=meta)

@@ -43,7 +43,7 @@ def error_class(scored: Scored, mode: Mode) -> ErrorClass | None:
         return "incorrect" if lacking and beyond else "missed" if lacking else "excessive"
     if scored.score.right:
         return None
-    same = all(same_arguments(given, needed) for _, given, needed in _paired(scored))
+    same = all(same_arguments(given, needed) for given, needed in _paired(scored))
     return "order" if same and mode != "compat" else "parameter"
 
 
@@ -100,20 +100,20 @@ def _repeats(name: str, arguments: Mapping[str, Any], call: DialogueCall) -> boo
 # -- parameters ---------------------------------------------------------------------------------------------------
 
 
-def _paired(scored: Scored) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Calls beside the wanted ones: the n-th call of a tool with the n-th wanted one of that tool."""
+def _paired(scored: Scored) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Arguments beside the wanted ones: of the n-th call of a tool those of the n-th wanted one of that tool."""
     waiting = [(name.strip(), given) for name, given in scored.predicted]
-    pairs: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = []
+    pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
     for name, needed in scored.expected:
         at = next((at for at, (other, _) in enumerate(waiting) if other == name.strip()), None)
         if at is not None:
-            pairs.append((name.strip(), waiting.pop(at)[1], needed))
+            pairs.append((waiting.pop(at)[1], needed))
     return pairs
 
 
 def _parameters(scored: Scored, heard: HeardSoFar | None) -> set[str]:
     found: set[str] = set()
-    for _, given, needed in _paired(scored):
+    for given, needed in _paired(scored):
         said, wanted = given_arguments(given), given_arguments(needed)
         for name in wanted.keys() - said.keys():
             found |= {"parameter_omission"} | _inheritance(wanted[name], heard)

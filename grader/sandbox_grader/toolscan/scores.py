@@ -62,7 +62,12 @@ def original(
     success = counted.finished and (not exact or counted.output == answer)
     if not counted.route:
         return Original(dict.fromkeys(PATTERNS, 0.0), float(success and exact), success, None)
-    wanted = [_by_tool(solution) for solution in solutions]
+    wanted: list[dict[str, list[Mapping[str, Any]]]] = []
+    for solution in solutions:
+        by_tool: dict[str, list[Mapping[str, Any]]] = {}
+        for call in (call for turn in solution for call in turn.calls):
+            by_tool.setdefault(call.tool, []).append(call.arguments)
+        wanted.append(by_tool)
     lacking = [(_missing(one, counted), _wrong(one, counted)) for one in wanted]
     best = lacking.index(min(lacking))
     calls = sum(map(len, wanted[best].values()))
@@ -73,14 +78,6 @@ def original(
     }
     mean = sum(scores[name] for name in _AS_SUMMED) / len(_AS_SUMMED)
     return Original(scores, float(success) if exact and success else mean * success, success, best)
-
-
-def _by_tool(solution: Solution) -> dict[str, list[Mapping[str, Any]]]:
-    calls: dict[str, list[Mapping[str, Any]]] = {}
-    for turn in solution:
-        for call in turn.calls:
-            calls.setdefault(call.tool, []).append(call.arguments)
-    return calls
 
 
 def _missing(wanted: Mapping[str, Sequence[Any]], counted: EpisodeTally) -> int:
@@ -160,22 +157,25 @@ def against(run: Episode, solution: Solution, values: Values, *, attempts: bool 
             made.setdefault((step.tool, False), []).append(step)
         if attempts and step.failed:
             made.setdefault((step.tool, True), []).append(step)
+    became: list[SolutionCall] = []
+    for call in wanted:
+        steps = made.get((call.tool, attempts and call.error is not None), ())
+        differences = [values.difference(call.arguments, step.call.arguments) for step in steps]
+        if not steps:
+            became.append(SolutionCall(call, "not_called"))
+        elif None in differences:
+            became.append(SolutionCall(call, "matched"))
+        else:
+            became.append(SolutionCall(call, "wrong_value", differences[0]))
     failed = Counter(step.tool for step in run.ran if asked[step.tool, True] and step.failed)
     return Against(
-        tuple(_became(call, made.get((call.tool, attempts and call.error is not None), ()), values) for call in wanted),
+        tuple(became),
         sum(max(0, count - len(made.get(kind, ()))) for kind, count in asked.items()),
         sum(
             max(0, count - asked[tool, False] - min(asked[tool, True], failed[tool]))
             for tool, count in Counter(step.tool for step in run.ran).items()
         ),
     )
-
-
-def _became(call: ReferenceCall, steps: Sequence[EpisodeStep], values: Values) -> SolutionCall:
-    if not steps:
-        return SolutionCall(call, "not_called")
-    differences = [values.difference(call.arguments, step.call.arguments) for step in steps]
-    return SolutionCall(call, "matched") if None in differences else SolutionCall(call, "wrong_value", differences[0])
 
 
 def closest(
