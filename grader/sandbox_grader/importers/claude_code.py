@@ -59,7 +59,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         if not loaded.lines and loaded.nodes[0].is_array:
             loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
-        lines = list(lines_of(loaded.nodes))
+        doubled: list[JsonNode] = []
+        lines = list(lines_of(loaded.nodes, doubled))
         threads = threads_of(lines)
         noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
@@ -67,6 +68,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         for number, thread in enumerate(threads):
             builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
             if number == 0:
+                for node in doubled:
+                    builder.lose(node, "has the uuid of an earlier line and another message; it is left out")
                 kinds = Counter(str(node.value["type"]) for node in loaded.nodes)
                 for kind in sorted(kinds.keys() - {"user", "assistant"}):
                     builder.lose(

@@ -41,7 +41,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         results = path / "results.json" if path.is_dir() else path
         loaded = Loaded((load_whole(read_bytes(results), str(results)).nodes[0],)) if path.is_dir() else load(path)
-        top = loaded.nodes[0]
+        top = loaded.document
         tasks = {task.need("id").label(): task for task in top.need("tasks").items()}
         runs: list[tuple[JsonNode, Sequence[Loss]]] = [(run, loaded.losses) for run in top.items_at("simulations")]
         for beside in [] if runs else sorted((results.parent / "simulations").glob("*.json")):

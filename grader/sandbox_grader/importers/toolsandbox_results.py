@@ -87,13 +87,13 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 def _session(file: Path, names: Names) -> Imported:
     loaded = load(file)
     try:
-        context = _Context.model_validate(loaded.nodes[0].members())
+        context = _Context.model_validate(loaded.document.members())
         rows = [row for row in context.tables.messages if row.get("sender") is not None]
         messages = [_Message.model_validate({k: v for k, v in row.items() if v is not None}) for row in rows]
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         place = ".".join(map(str, fault["loc"])) or "document"
-        raise loaded.nodes[0].fail(f"{place}: {str(fault['msg']).splitlines()[0]}") from error
+        raise loaded.document.fail(f"{place}: {str(fault['msg']).splitlines()[0]}") from error
     messages.sort(key=lambda item: item.sandbox_message_index)
     name = file.parent.name
     scenario, variant = split_name(name)
@@ -102,7 +102,7 @@ def _session(file: Path, names: Names) -> Imported:
     opening = (index for index, item in enumerate(messages) if item.sender == "USER" and item.visible_to != ["USER"])
     first = next(opening, None)
     if first is None:
-        raise loaded.nodes[0].fail("has no message of the user")
+        raise loaded.document.fail("has no message of the user")
     states = _States.of(context, messages[first].sandbox_message_index)
     ended = _play(builder, messages[first:], states)
     builder.head = replace(builder.head, variant=variant, world=states.at(messages[first].sandbox_message_index))
@@ -126,7 +126,7 @@ def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:
     summary = file.parent.parent.parent / SUMMARY
     if not summary.is_file():
         return
-    results = load(summary).nodes[0].members().get("per_scenario_results")
+    results = load(summary).document.members().get("per_scenario_results")
     listed = filter(is_object, results if is_array(results) else ())
     told = next((item for item in listed if item.get("name") == name), None)
     if told is not None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 
+from sandbox_mcp.trajectory import Event, Message, ToolCall
 from tests.each import each
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
 from tests.laws import at_least
@@ -179,3 +180,32 @@ def test_no_files_are_no_sessions(format_):
     from sandbox_grader.importers import importer
 
     assert list(importer(format_)([])) == []
+
+
+@each("format_", FORMATS)
+def test_a_file_that_was_written_twice_gives_twice_as_much_or_says_what_it_leaves_out(format_: str) -> None:
+    name, value = SAMPLES[format_]
+    if name.endswith(".jsonl"):  # every line with its ids once more, but saying something else
+        changed = json.loads(json.dumps(value).replace("Where", "When").replace("find", "seek"))
+        data = encoded(name, value) + encoded(name, changed)
+    else:
+        data = encoded(name, value) + b"\n" + encoded(name, value)
+    once = read_bytes(format_, encoded(name, value))
+    try:
+        twice = read_bytes(format_, data)
+    except ImportFormatError:
+        return
+    losses = [sum(len(session.losses) for session in sessions) for sessions in (once, twice)]
+    steps = [sum(is_step(event) for session in sessions for event in session.events) for sessions in (once, twice)]
+    assert losses[1] > losses[0] or steps[1] >= 2 * steps[0], (losses, steps)
+
+
+def is_step(event: Event) -> bool:
+    return isinstance(event, ToolCall) or (isinstance(event, Message) and event.sender in ("user", "agent"))
+
+
+def test_a_number_too_long_for_python_is_told_without_pythons_remedy() -> None:
+    error = failure("openai-chat", b'{"messages": ' + b"9" * 5000 + b"}")
+    assert error is not None
+    assert "4300 digits" in str(error)
+    assert "sys." not in str(error)

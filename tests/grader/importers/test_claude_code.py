@@ -339,3 +339,10 @@ class TestFiles:
         [session] = imported(path)
         assert ending(session) is None
         assert "line 3: the last line is cut off" in lost(session)
+
+    def test_a_line_that_stands_there_again_counts_once_and_one_that_says_something_else_is_named(self):
+        lines = [line("u", None, "user", "Hi"), line("a", "u", "assistant", text("Yes?"))]
+        again, changed = line("u", None, "user", "Hi"), line("a", "u", "assistant", text("No."))
+        session = read_one("claude-code", [*lines, again, changed])
+        assert "line 4: has the uuid of an earlier line and another message; it is left out" in lost(session)
+        assert "line 3" not in lost(session)

@@ -34,7 +34,7 @@ def files(draw):
 
 
 def forest(nodes):
-    lines = list(lines_of(nodes))
+    lines = list(lines_of(nodes, []))
     return lines, threads_of(lines)
 
 

@@ -9,6 +9,7 @@ elsewhere those that cannot begin anything, which are the agent's and the result
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox_grader.importers.reading.json_values import JsonNode
 
@@ -80,19 +81,27 @@ class Thread:
         return self.lines[0].sidechain
 
 
-def lines_of(nodes: Sequence[JsonNode]) -> Iterator[TreeLine]:
+def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[TreeLine]:
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
+
+    A host that goes on with a session writes its lines again. Those that have a ``uuid`` again with another message go
+    to ``left_out``.
 
     Raises:
         ImportFormatError: a line is not an object or lacks ``type``.
     """
-    seen: set[str] = set()
+    seen: dict[str, Any] = {}
     for index, node in enumerate(nodes):
         kind = node.need("type").string()
         uuid = node.string_at("uuid") or (f"line {index}" if kind in {"user", "assistant"} else None)
-        if uuid is None or uuid in seen:
+        if uuid is None:
             continue
-        seen.add(uuid)
+        said = node.members().get("message")
+        if uuid in seen:
+            if said != seen[uuid]:
+                left_out.append(node)
+            continue
+        seen[uuid] = said
         parent = node.string_at("parentUuid") or node.string_at("logicalParentUuid")
         aside = node.members().get("isSidechain") is True or node.string_at("parent_tool_use_id") is not None
         yield TreeLine(index, node, kind, uuid, parent, aside)

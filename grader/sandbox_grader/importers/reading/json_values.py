@@ -160,6 +160,17 @@ class Loaded:
     cut: bool = False
     losses: tuple[Loss, ...] = ()
 
+    @property
+    def document(self) -> JsonNode:
+        """The one document of a format that has one in a file.
+
+        Raises:
+            ImportFormatError: there are more, of which the others would be lost.
+        """
+        for second in self.nodes[1:2]:
+            raise second.fail("begins a second document; expected one in the file")
+        return self.nodes[0]
+
 
 def shown(value: Any) -> str:
     """A JSON value for an error message: its kind, and what it is where that is short."""
@@ -353,7 +364,8 @@ def _parse(data: bytes, path: str, line: int | None) -> tuple[Any, int]:
     except json.JSONDecodeError as error:
         raise ImportFormatError(path, line or error.lineno, f"is not JSON: {error.msg}") from error
     except ValueError as error:
-        raise ImportFormatError(path, line, f"is not usable JSON: {str(error)[:120]}") from error
+        told = str(error).partition("; use sys.")[0]  # Python's remedy for too long a number is not the user's
+        raise ImportFormatError(path, line, f"is not usable JSON: {told[:120]}") from error
 
 
 def picked(source: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
