@@ -133,6 +133,61 @@ SINS = {
 }  # fmt: skip
 
 
+QUERY = '@w.query\ndef sin(tx: Tx) -> str:\n    """Tell."""\n    '
+HIDDEN_SINS = {
+    "return datetime.datetime.fromtimestamp(tx.now).isoformat()": "host_clock",
+    "return tx.local().astimezone().isoformat()": "host_clock",
+    "from time import time as now\n    return str(now() > 0)": "host_clock",
+    "import secrets\n    return str(len(secrets.token_hex(4)))": "chance",
+    "import threading\n    return threading.current_thread().name": "outside_io",
+    "import sys\n    return str(len(sys.argv))": "outside_io",
+    'return " ".join(row for row in {"a"} | {"b"})': "set_order",
+    'return " ".join({"a": 1, "b": 2}.keys() & {"a", "b"})': "set_order",
+    'return {"a", "b"}.pop()': "set_order",
+    'found: set[str] = set()\n    for row in found:\n        return row\n    return ""': "set_order",
+    'return ", ".join(known(tx))': "set_order",
+    "return str({name: 1 for name in known(tx)})": "set_order",
+    "SEEN.sort()\n    return str(len(SEEN))": "module_state",
+    'DEEP["a"]["b"] = 1\n    return ""': "module_state",
+    "PAIR[0].append(1)\n    return str(PAIR[1])": "module_state",
+    "Box.n += 1\n    return str(Box.n > 0)": "module_state",
+    'globals()["COUNT"] = 1\n    return ""': "module_state",
+    "return str(next(NUMBERS) >= 0)": "module_state",
+}
+HELPERS = """
+import itertools
+DEEP: dict[str, dict[str, int]] = {"a": {}}
+PAIR = ([], 1)
+NUMBERS = itertools.count()
+class Box:
+    n = 0
+def known(tx: Tx) -> set[str]:
+    return {row.name for row in tx.all(Thing)}
+"""
+
+
+@pytest.mark.parametrize("sin", HIDDEN_SINS)
+def test_a_sin_that_trials_seldom_show_is_read_in_the_code(tmp_path: Path, sin: str) -> None:
+    (tmp_path / "sinful.py").write_text(f"{HEAD}{HELPERS}{QUERY}{sin}\n", encoding="utf-8")
+    [world] = load(tmp_path / "sinful.py")
+    assert {finding.rule for finding in check_world(world) if ".py:" in finding.place} == {HIDDEN_SINS[sin]}
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        'return ", ".join(sorted(known(tx) | {"x"}))',
+        "return datetime.datetime.fromtimestamp(tx.now, tz=datetime.UTC).isoformat()",
+        "names = [row.name for row in tx.all(Thing)]\n    names.sort()\n    return str(names)",
+        "return str(len(known(tx) - {'x'}) + DEEP['a'].get('b', 0) + PAIR[1] + Box.n)",
+        "seen: dict[str, dict[str, int]] = {'a': {}}\n    seen['a']['b'] = 1\n    return str(seen)",
+    ],
+)
+def test_what_only_looks_like_a_sin_is_none(tmp_path: Path, fine: str) -> None:
+    (tmp_path / "fine.py").write_text(f"{HEAD}{HELPERS}{QUERY}{fine}\n", encoding="utf-8")
+    assert check_world(load(tmp_path / "fine.py")[0]) == ()
+
+
 def test_every_rule_is_tried() -> None:
     assert {name.strip() for name in SINS} == set(RULES)
 
