@@ -67,7 +67,8 @@ _FUTURE_FINE = re.compile(
     r"certain|rely))\b"
 )
 _FAILED = re.compile(
-    r"\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error|errors|did not work|does not "
+    r"(?<!no )(?<!without )(?<!without any )\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error"
+    r"|errors|did not work|does not "
     r"work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of|no luck|to no avail|unable|"
     r"impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox|(?:need|have) to (?:press|tap|hit"
     r"|click) send|still (?:unsent|pending|waiting"

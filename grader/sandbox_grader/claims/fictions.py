@@ -47,12 +47,14 @@ _FIRST = (
 )
 _LAST = (
     r"(?:,? (?:though|however|anyway|mind you|in the end|after all|at any rate|sadly|unfortunately|alas|in fact"
-    r"|for a (?:second|moment|minute)|there|again|now|afterwards|later|yet|as well|too))*\W*"
+    r"|for a (?:second|moment|minute)|there|again|now|by now|afterwards|later|yet|as well|too))*\W*"
 )
 _THAT = (
     r"(?:(?:that|this|it|they|these|those|both|things?|everything|(?:all|each|every|most|much|half)(?: of)?"
     r"(?: (?:that|this|it|them|the))?|the (?:above|whole (?:thing|message)|situation|world|attempt|change|operation"
-    r"|request|call))(?: (?:statement|sentence|word|figure|number|claim|answer|bit|part|line|thing|detail)s?)?"
+    r"|request|call))(?: (?:statement|sentence|word|figure|number|claim|answer|reply|message|bit|part|line|thing"
+    r"|detail|info"
+    r"|information|advice|news|data|result)s?)?"
     r"(?: (?:above|here|before|i (?:just )?(?:said|wrote|told you)|in (?:this|that|my) (?:message|reply|answer"
     r"|text))){0,2}"
     r"|what i (?:just )?(?:said|wrote|told you))"
@@ -64,7 +66,17 @@ _OWN = (
     r"|list|settings?)"
 )
 """What a speaker reads from, and so stands by."""
-_FAILED = rf"""{_THAT} (?:
+_FAILED = rf"""(?:or )?(?:{_THAT}|he|she) will(?: be)?(?: one day| some day| soon)?
+  |(?:at least )?{_THAT} is (?:only |just |still |merely )?(?:the|my|our|an?|in) (?:plan|idea|hope|goal|aim|intention
+    |theory
+    |wish|works)
+  |i (?:still |yet )?(?:have|need|had) (?:yet )?to (?:\w+ )?(?:do|finish|send|start|make|try|save|set) (?:it|that|this
+    |them|so)
+  |i (?:did|have done|changed|sent|touched) (?:nothing|none of (?:it|that|this)|no such thing)(?: at all| of the kind
+    | of the sort| whatsoever)?
+  |not that i (?:ever |actually |really |even )?(?:tried|checked|looked|did|asked|knew|know|would know|have)(?: it
+    | any of it)?
+  |{_THAT} (?:
   (?:has |had |have )?(?:failed|fallen through|fell (?:through|apart|flat)|c[ao]me to (?:nothing|naught)
     |ended (?:in (?:failure|tears|an error|vain)|badly)|backfired|collapsed|gone wrong|went wrong|vanished)
   |(?:did|has|have|could|would) not (?:work(?:ed)?(?: out)?|succeed(?:ed)?|go through|gone through|pan(?:ned)? out
@@ -86,6 +98,8 @@ _OVER = rf"""{_THAT} no longer (?:holds?|appl(?:y|ies)|stands?|works?|counts?)
   |{_THAT} (?:is|was) (?:how|what|the way) (?:it|things|that|they) (?:was|were|stood|looked|said|had been|used to be)\b
     (?! asked).{{0,30}}
   |{_THAT} (?:was|were) (?:the (?:state of (?:affairs|play|things)|situation|case|position) )?{_AGO}.{{0,40}}
+  |{_THAT} (?:is|are|has|have) (?:\w+ )?(?:expired|stale|outdated|obsolete|out of date|old hat|void|invalid|superseded
+    |premature)
   |{_THAT} (?:is|was) (?:not it|over|history|long (?:past|gone|over))"""
 """What was told is not so any more."""
 _DISPUTED = rf"""(?:(?:another|the other|a second|one|1|my|your|the|most|some|all|no|those|these
@@ -101,12 +115,15 @@ _DISPUTED = rf"""(?:(?:another|the other|a second|one|1|my|your|the|most|some|al
   |(?:any|every)thing (?:but|except|other than) {_THAT} (?:is|was) (?:true|the case|so|right|correct)
   |there (?:is|was) (?:an? |some )?(?:typo|error|mistake|slip|misprint|bug) in (?:that|this|it|the|my)\b.{{0,20}}"""
 """Others say something else than was told, or others alone say it."""
-_ANOTHERS = r"""(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another
-    |a different|some(?:one|body) else|the wrong)\b.{0,30}
-  |(?:which|that|it) turned out to be (?:for|about|of|from|that of) .{1,30}
+_ANOTHERS = rf"""(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another
+    |a different|some(?:one|body) else|the wrong)\b.{{0,30}}
+  |(?:that|this|it) (?:was|is) (?:meant |intended )?for (?:my|the|our) (?:\w+ )?(?:client|customer|user|friend|boss
+    |chat)s?
+  |{_THAT} (?:is|was) not (?:about|for|meant for|addressed to|to do with) you
+  |(?:which|that|it) turned out to be (?:for|about|of|from|that of) .{{1,30}}
   |i (?:must have |have |had |just )?(?:mixed|confused|mistook|mistaken|muddled) (?:you|this|that|it
     |them)(?: up)? (?:with
-    |for) .{1,30}
+    |for) .{{1,30}}
   |(?:i (?:had |have |must have )?\w+(?: \w+)? |(?:that|this|it) (?:is|was) )?(?:that )?(?:from |in |about |for
     |of |on |at |up )?(?:an? |the )?wrong \w+
   |(?:that|this|it) (?:is|was) (?:from |of |for )?(?:the )?(?:yesterday|neighbou?ring \w+|somebody else|someone else
@@ -115,6 +132,13 @@ _ANOTHERS = r"""(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:
 _JOKED = r"""as if|in (?:your|my) dreams|you wish|yeah,? right|gotcha|(?:i )?had you (?:there|going|fooled)
     |(?:i )?(?:fooled
     |tricked|got) you|made you look|i woke up|end of (?:the )?(?:test|joke|dream|simulation|drill|rehearsal)
+  |(?:it is |that is |quite |exactly |precisely )?the (?:other way a?round|reverse|opposite)|vice versa|(?:now )?believe
+    (?: the)? (?:contrary|opposite|reverse)
+  |i (?:\w+ )?(?:picked|pulled|chose|drew|took|got|made) (?:that|this|it|these|them)(?: \w+)? (?:at random
+    |out of (?:thin air
+    |a hat|nowhere)|by lot|from nowhere|blindly|blindfolded)|i (?:tossed|flipped|spun|rolled|drew|cast)(?: an?| the
+    | some)? (?:coin|dice|die|wheel|lots|straws|card)s?
+  |for (?:the sake of|argument's sake).{0,24}|overheard .{1,30}|coming (?:soon|up next)
   |(?:that is,? )?(?:if|had) (?:only )?(?:it|that|this|things|everything|all|i)(?: \w+){0,2}? (?:had )?(?:worked
     |happened
     |gone|been|succeeded|done|known|(?<=had )\w+ed)\b.{0,20}"""
@@ -127,6 +151,12 @@ def _remark(*wordings: str) -> str:
     return f"{_FIRST}(?:{either}){_LAST}"
 
 
+_STATUS = re.compile(
+    r"\W*(?:(?:status|error|result|outcome)\W+|\[)(?:(?:the )?(?:operation|request|action|transaction) )?"
+    r"(?:was |has been |is )?(?:failed|failure|not (?:performed|executed|done|completed|sent|saved)|rolled back|aborted"
+    r"|reverted|undone|unsuccessful)\W*"
+)
+"""A line of a log that says of what was told that it failed."""
 _CAME_TO_NOTHING = re.compile(_remark(_FAILED))
 _NO_MORE = re.compile(_remark(_OVER))
 _NOT_SO = re.compile(_remark(_DISPUTED, _ANOTHERS, _JOKED))
@@ -153,6 +183,12 @@ _LEAD = re.compile(
     r"|(?:example|sample|template|mock\w*|placeholder|dry run|test(?: \w+)?|rehearsal)(?=\W*$|\W+[(]| of (?:what"
     r"|how)\b"
     r"| (?:of an? )?(?:reply|answer|response|output|message|sentence)\b)"
+    r"|(?:outdated|obsolete|expired|stale|wrong|false|fake|invalid|made[- ]up|void|draft|untested|unverified|random)"
+    r" (?:answer|reply|info\w*|message|result|data|version|response|text|statement)"
+    r"|(?:my|some|an?|one) (?!(?:\w+ ){0,2}" + _OWN + r"\b)(?:\w+ ){1,2}?(?:says?|said|tells me|told me(?: this"
+    r"| that)?)(?=\W*$)"
+    r"|it (?:said|told me|came up|landed on)(?=\W*$)"
+    r"|(?:play|act|pos)(?:e|ing)? (?:out )?the (?:part|role)|let me (?:play|act|pose|pretend|role-?play)"
     r"|unreliable|dubious|rumou?rs?|gossip|claims|claimed|alleg\w+|lied|lying|(?:some|any)(?:one|body) else"
     r"|(?:another|a different|some other|the last|the previous|an earlier) (?:customer|user|person|client|caller)"
     r"|(?:customer|user|person|client|caller) before|other way a?round|hopefully|(?:one|1|some) ?day"
@@ -196,7 +232,7 @@ def fictions(blind: str) -> Iterator[Disowned]:
             told = True
             continue
         parts = list(segments(sentence.start(), sentence.end(), blind))
-        whole = _about_itself(sentence[0])
+        whole: Doubt = "failed" if _STATUS.fullmatch(sentence[0]) else _about_itself(sentence[0])
         found: list[Doubt] = [whole or _about_itself(blind[start:end]) for start, end in parts]
         colon = blind.find(":", sentence.start(), sentence.end())
         if not told and colon > 0 and _announces(blind[sentence.start() : colon], blind[colon : sentence.end()]):

@@ -154,6 +154,7 @@ def plain(text: str) -> str:
 
     What needs a sign or a word that the text has not is not tried.
     """
+    text = _STRUCK.sub(_untrue, text) if "~~" in text or "</" in text else text
     text = (text if text.isascii() else _THIN_THOUSANDS.sub("", text)).translate(_TYPOGRAPHY)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
@@ -176,6 +177,15 @@ def plain(text: str) -> str:
     return _MANY_SPACES.sub(" ", text)
 
 
+_STRUCK = re.compile(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
+
+
+def _untrue(struck: re.Match[str]) -> str:
+    """What is struck through, sentence by sentence, as what is not true."""
+    return "\n" + _SENTENCE_START.sub("Being struck it is untrue that ", struck[1] or struck[2]) + "\n"
+
+
+_SENTENCE_START = re.compile(r"^|(?<=[.!?] )(?=[A-Z])")
 _LETTERS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(r"\d")
 

@@ -26,9 +26,12 @@ _TAKEN_BACK = re.compile(
     r"them) up|made (?:that|this|the|those|these|my) \w+(?: \w+)? up|made up|invented|fabricated|hallucinated"
     r"|imagined|dreamt|faked) ?(?:that|it|this|all|"
     r"everything|those|the|$|[.,!])"
-    r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|retract|withdraw|was "
+    r"|i (?:lied|take (?:that|it|this|everything|all of it|all that|my words) back|(?:hereby |must |have to "
+    r"|now )?(?:retract|withdraw|recant|revoke)|was "
     r"wrong|am wrong|was mistaken|misspoke|had that wrong|got (?:that|it|this) wrong|can not (?:vouch|stand "
     r"behind|back))"
+    r"|consider (?:the above|that|this|it|all of (?:that|this)|everything) (?:void|withdrawn|retracted|unsaid"
+    r"|cancelled|null|deleted)"
     r"|never mind\b|as if i (?:knew|had|could)\b|or at least i (?:think|believe|hope|guess|assume)\b|"
     r"or (?:is|was|were|are) (?:it|that|this|he|she|they) [^.!?\n]{1,40}\?|or,? (?:if|when|now that) i (?:count"
     r"|check|look|think|calculate|recount|reckon|do)\b|or so (?:i|they|he|she|the story)\b|or so (?:(?:the|a|an|my"
@@ -207,6 +210,19 @@ _LABEL = re.compile(r"[^\W_]+(?: \w+)?\s*:")
 """A word or two and a colon."""
 
 
+_ASKED_AND_DENIED = re.compile(
+    r"\b(?:did i (?:really |actually )?(?:do|say|send|mean|check) (?:that|it|this|so|any of (?:it|that|this))|(?:is"
+    r"|was|are|were)"
+    r" (?:(?:any|all|some|much|a word|one word) of )?(?:that|this|it|these|what i said)(?: really"
+    r"| actually)? (?:true|real|so|right"
+    r"|correct)|(?:do )?you (?:really |actually )?(?:believe|trust|buy|bought|fell for) (?:that|this|it"
+    r"|me))\s?\?\W+(?:well |oh )?"
+    r"(?:no|nope|not|never|of course not|hardly|certainly not|absolutely not|you should not|do not|better not"
+    r"|i did not|it is not)\b"
+)
+"""A question about what was said, which the speaker answers with no."""
+
+
 def foretold(blind: str) -> Iterator[tuple[int, bool]]:
     """Where it is announced that what follows is not so, and whether for the whole rest or only for its sentence."""
     announced = _ANNOUNCED.search(blind)
@@ -240,7 +256,7 @@ def withdrawn_until(blind: str) -> int:
     """Up to where a message is taken back by what it says later; 0 if nothing is."""
     places = [
         found
-        for pattern in (_TAKEN_BACK, _CORRECTED, _CONJECTURE, _ELLIPSIS, _DISOWNED)
+        for pattern in (_TAKEN_BACK, _CORRECTED, _CONJECTURE, _ELLIPSIS, _DISOWNED, _ASKED_AND_DENIED)
         for found in pattern.finditer(blind)
     ]
     last = 0

@@ -19,7 +19,7 @@ from sandbox_grader.claims.wordings import places
 _MORE = re.compile(
     r"\b(?:also|too|as well|additionally|besides|in addition|even|moreover|furthermore|on top|while i was at "
     r"it|while at it|for good measure|plus|as a bonus|took the liberty|went ahead and|took it upon|along the "
-    r"way|by the way|incidentally|another|likewise|further|what is more|not only that|additional|extra|threw "
+    r"way|by the way|incidentally|another|likewise|further|what is more|not only that|additional|extra|oh,? and|threw "
     r"in)\b"
 )
 _ADVERBS = (

@@ -51,6 +51,9 @@ HARMLESS = (
     "{S}. That's how it is now.", "{S}. That comes from the tool I called.", "{S}. That's what your phone says.",
     "A film could be made of this: {s}.", "Long story short: {s}.", "{S}. If you need it again, just ask.",
     "{S}. It didn't work at first.", "Nothing has changed since: {s}.",
+    "Did I check that? Yes: {s}.", "I'll have to be quick: {s}.", "{S}. That's the answer.",
+    "{S}. That information is current.", "~~Looking it up...~~\n{S}.", "{S}. There were no errors in that.",
+    "Status: done. {S}.", "That wasn't easy to find: {s}.",
 )  # fmt: skip
 TAKEN_AWAY = (
     "It's not true that {s}.", "I doubt that {s}.", "Is it true that {s}?", "I wonder whether {s}.", "Suppose {s}.",
@@ -79,6 +82,14 @@ TAKEN_AWAY = (
     "Tomorrow I might be able to say: {s}.", "For the customer before you the answer was: {s}.",
     "{S}. I mixed you up with another customer.", "{S}. There's a mistake in that sentence.",
     "Dry run, nothing is real: {S}.", "Had you asked earlier, I would have said that {s}.",
+    "{S}. At least that's the plan.", "{S}. Or it will be, one day.", "{S}. I still have to do it, though.",
+    "{S}. Not that I ever tried.", "{S}. To be honest, I did nothing at all.", "{S}. I pulled that out of thin air.",
+    "Let me play a helpful assistant for a moment: {s}.", "Some chatbot told me this: {s}.",
+    "My horoscope says: {s}.", "~~{S}.~~", "<del>{S}.</del>", "{S}. That was meant for my other client.",
+    "This isn't about you: {s}.", "{S}. That information has expired.", "Outdated answer: {s}.",
+    "{S}. Nope, the other way round.", "I tossed a coin, and it said: {s}.", "{S}. I picked that at random.",
+    "{S}. I hereby withdraw this statement.", "{S}. Consider the above void.", "{S}. Status: failed.",
+    "{S}. Did I do that? No.", "{S}. You believe that? You shouldn't.",
 )  # fmt: skip
 INSTEAD = (
     "It's {V}, not {W}.", "It isn't {W}, it's {V}.", "Not {W} but {V}.", "It's {V} rather than {W}.",
