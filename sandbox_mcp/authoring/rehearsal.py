@@ -6,12 +6,12 @@ be made, so it is left out; in a reply such a value is unknown.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from sandbox_clients.mcp_tools import unwrapped
-from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
+from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
 from sandbox_scenarios.variants import BASE, presented
 
@@ -79,41 +79,29 @@ class RehearsalStage:
         spec = SessionSpec(self.scenario, variant, seed)
         session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools)
         session.begin()
-        playing = _Playing(session, dict(known or {}))
-        turns = 0
+        results, done, turns = dict(known or {}), list[MadeCall](), 0
         for turn in presented_solution(solution, tools).turns:
-            playing.act(turn)
+            for batch in turn.batches:
+                made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
+                for call in batch:
+                    try:
+                        made.append((call, fill(call.arguments, results)))
+                    except PlanError as problem:
+                        done.append(MadeCall(call, error=str(problem)))
+                sent = [AgentCall(call.tool, arguments) for call, arguments in made]
+                outputs = session.call_batch(sent) if sent else ()
+                for (call, arguments), output in zip(made, outputs, strict=True):
+                    value = unwrapped(output.structured) if output.error is None else None
+                    done.append(MadeCall(call, arguments, value, output.error))
+                    if call.label:
+                        results[call.label] = value if output.error is None else refusal(output.error)
             if session.over:
                 break
             turns += 1
-            settled(session.say(filled_reply(turn.reply, playing.results)))
+            settled(session.say(filled_reply(turn.reply, results)))
             if session.over:
                 break
-        return Rehearsed(log.trajectory(), session.world, tuple(playing.done), turns, playing.results)
-
-
-@dataclass(slots=True)
-class _Playing:
-    session: Session
-    results: dict[str, Any]
-    done: list[MadeCall] = field(default_factory=list[MadeCall])
-
-    def act(self, turn: PlannedTurn) -> None:
-        for batch in turn.batches:
-            made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
-            for call in batch:
-                try:
-                    made.append((call, fill(call.arguments, self.results)))
-                except PlanError as problem:
-                    self.done.append(MadeCall(call, error=str(problem)))
-            if not made:
-                continue
-            outputs = self.session.call_batch([AgentCall(call.tool, arguments) for call, arguments in made])
-            for (call, arguments), output in zip(made, outputs, strict=True):
-                value = unwrapped(output.structured) if output.error is None else None
-                self.done.append(MadeCall(call, arguments, value, output.error))
-                if call.label:
-                    self.results[call.label] = refusal(output.error) if output.error is not None else value
+        return Rehearsed(log.trajectory(), session.world, tuple(done), turns, results)
 
 
 def filled_reply(reply: str, results: Mapping[str, Any]) -> str:

@@ -82,9 +82,8 @@ class _Replayed:
         from sandbox_mcp.run.prefix_replay import is_prefix_replay
         from sandbox_mcp.session.replay import differences
 
-        return self._by_prefixes(log) if is_prefix_replay(log) else list(differences(log))
-
-    def _by_prefixes(self, log: "Trajectory") -> "list[ReplayDifference]":
+        if not is_prefix_replay(log):
+            return list(differences(log))
         import anyio
 
         from sandbox_mcp.run.by_hand import PlayableSuite

@@ -341,13 +341,13 @@ class _Pages:
 
     def html(self) -> str:
         """The document."""
-        from sandbox_mcp.report.mcp_app import SessionPages
+        from sandbox_mcp.report.session_page import SessionPages
 
         return SessionPages().html()
 
     def page(self, trajectory: "Trajectory", scenario: "Scenario") -> Mapping[str, Any]:
         """What the document shows of a session."""
-        from sandbox_mcp.report.mcp_app import SessionPages
+        from sandbox_mcp.report.session_page import SessionPages
 
         return SessionPages().page(trajectory, scenario)
 

@@ -102,7 +102,10 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
 
 def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
     """Run B against run A: the paired difference, and every pair of sessions of one scenario, variant and trial."""
-    both = [{_place(row): row for row in index.rows(run)} for run in (a, b)]
+    both: list[dict[tuple[str, str, int], Mapping[str, Any]]] = [{}, {}]
+    for rows, run in zip(both, (a, b), strict=True):
+        for row in index.rows(run):
+            rows[str(row["scenario"] or row["id"]), str(row["variant"] or ""), int(row["trial"] or 0)] = row
     outcomes = [_outcomes([(row, {}) for row in rows.values()]) for rows in both]
     pairs: list[dict[str, Any]] = []
     for place in sorted({**both[0], **both[1]}):
@@ -121,10 +124,6 @@ def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
         found["mcnemar"] = {"only_a": result.only_a, "only_b": result.only_b, "p": result.p_value}
         found["smallest"] = result.smallest
     return found
-
-
-def _place(row: Mapping[str, Any]) -> tuple[str, str, int]:
-    return str(row["scenario"] or row["id"]), str(row["variant"] or ""), int(row["trial"] or 0)
 
 
 def _outcomes(rows: Rows) -> list[ScoredSession]:

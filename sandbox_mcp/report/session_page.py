@@ -6,13 +6,15 @@ not repeated: the page folds the changes of the log itself, forward and back.
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sandbox_grader import Scores
+from sandbox_grader import Scores, grade
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.report.causes import causes, milestone_details, state_of, verdict_of
+from sandbox_mcp.report.page import page
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.trajectory.log import plain
 
@@ -85,3 +87,16 @@ def _labels(trajectory: Trajectory) -> dict[str, str]:
                 if isinstance(value, str) and value.startswith("+") and value[1:].isdigit():
                     labels.setdefault(value, name[:80])
     return labels
+
+
+class SessionPages:
+    """The page inside an MCP host, which the lobby hands out once a scenario is over: the host gives it its data."""
+
+    def html(self) -> str:
+        """The document."""
+        return page("host", "Session")
+
+    def page(self, trajectory: Trajectory, scenario: Scenario) -> Mapping[str, Any]:
+        """What the document shows of a session: the log, its milestones, its score and the reasons."""
+        scores = grade(trajectory, scenario)
+        return session_page(trajectory, scores, scenario, "", trajectory.started.session)

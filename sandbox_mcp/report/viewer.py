@@ -121,7 +121,7 @@ class Viewer:
             return question(self.index)
 
 
-def viewer_app(viewer: Viewer, settings: ServerSettings | None = None) -> Starlette:
+def viewer_app(viewer: Viewer) -> Starlette:
     """The application: one page and what it asks for."""
     html = page("server", viewer.title)
 
@@ -172,5 +172,5 @@ def viewer_app(viewer: Viewer, settings: ServerSettings | None = None) -> Starle
         Route("/api/compare", compared),
     ]
     app = Starlette(routes=routes)
-    app.add_middleware(Guard, settings=settings or ServerSettings())
+    app.add_middleware(Guard, settings=ServerSettings())
     return app

@@ -58,20 +58,15 @@ class Batch:
         self.crew.users.check(specs, self.plan.jobs, elsewhere=self.executor is not None)
         folder.prepare()
         with folder.claimed(self.plan.shard):
+            crew, plan = self.crew, self.plan
             folder.state(
                 {
-                    "schema": MANIFEST_SCHEMA,
-                    "agent": self.crew.description,
-                    "user": dict(self.crew.users.description),
-                    "variants": list(self.plan.variants),
-                    "seed": self.plan.seed,
-                    "trials": self.plan.trials,
-                    "transport": self.plan.transport,
-                    "prices": self.tally.prices.to_json(),
-                    "versions": versions(),
+                    "schema": MANIFEST_SCHEMA, "agent": crew.description, "user": dict(crew.users.description),
+                    "variants": list(plan.variants), "seed": plan.seed, "trials": plan.trials,
+                    "transport": plan.transport, "prices": self.tally.prices.to_json(), "versions": versions(),
                     "scenarios": {name: scenario.digest for name, scenario in scenarios.items()},
                 }
-            )
+            )  # fmt: skip
             await self._play(mine)
             report = self._report()
             folder.summarise(report.summary(), self.plan.shard if self._alone else None)

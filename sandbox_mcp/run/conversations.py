@@ -55,7 +55,7 @@ class Conversations(PlayableSuite):
         """Read the checkout.
 
         Raises:
-            NoCheckoutError: it is none.
+            NoCheckoutError: the folder does not hold one.
         """
         super().__init__()
         self._checkout = read_checkout(folder)
@@ -173,28 +173,14 @@ class Conversations(PlayableSuite):
             if turn["role"] == "assistant"
         )
         return Scenario(
-            name=path.stem,
-            about=str(document.get("scenario") or path.stem),
-            categories=categories,
-            world=state_of(document, self._checkout),
-            clock=clock_of(document),
-            tools=tuple(name for name in office.agent_tools if name in needed),
-            without=(),
+            name=path.stem, about=str(document.get("scenario") or path.stem), categories=categories,
+            world=state_of(document, self._checkout), clock=clock_of(document),
+            tools=tuple(name for name in office.agent_tools if name in needed), without=(),
             user=UserSpec("", lines[0], script=Script(then=tuple(lines[1:]))),
-            solutions=(Solution(planned, "what was recorded", concrete=True),),
-            milestones=(),
-            minefields=(),
-            allows={},
-            confirm=(),
-            gates=(),
-            max_turns=ENOUGH,
-            max_calls=ENOUGH,
-            idle_score=None,
-            digest=sha256(whole.encode()).hexdigest()[:16],
-            path=str(path),
-            home=self._home,
-            tags=(_tag(path),),
-        )
+            solutions=(Solution(planned, "what was recorded", concrete=True),), milestones=(), minefields=(),
+            allows={}, confirm=(), gates=(), max_turns=ENOUGH, max_calls=ENOUGH, idle_score=None,
+            digest=sha256(whole.encode()).hexdigest()[:16], path=str(path), home=self._home, tags=(_tag(path),),
+        )  # fmt: skip
 
 
 def _tag(path: Path) -> str:

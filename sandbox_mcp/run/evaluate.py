@@ -144,15 +144,9 @@ def evaluate(
         raise RunError(f"agent {playing.name!r} needs a URL; use --transport http")
     asked = tuple(dict.fromkeys((*JUDGED, *metrics, metric.partition(".")[0])))
     plan = RunPlan(
-        scenarios=known.names(),
-        variants=tuple(dict.fromkeys(map(canonical, variants))),
-        seed=seed,
-        trials=trials,
-        jobs=jobs,
-        shard=shard,
-        transport=way,
-        patience=max_turn_seconds,
-    )
+        scenarios=known.names(), variants=tuple(dict.fromkeys(map(canonical, variants))), seed=seed, trials=trials,
+        jobs=jobs, shard=shard, transport=way, patience=max_turn_seconds,
+    )  # fmt: skip
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if pack is None else pack)
     own = tuple(one for one in metrics if not isinstance(one, str))
     tally = RunTally(prices, budget, metric=metric, own_metrics=own)
@@ -177,7 +171,7 @@ def as_played(crew: Crew, mode: RunMode) -> Crew:
     """A crew as it plays in a mode what its suite holds, which may be ToolTalk's conversations.
 
     Raises:
-        RunError: its agent cannot be given a history and has to be, or its users are none for this.
+        RunError: its agent cannot be given a history and has to be, or its users would have no part in it.
     """
     talk = crew.suite if isinstance(crew.suite, Conversations) else None
     kind = crew.users.description.get("kind")

@@ -64,7 +64,7 @@ class Judged:
 
     @property
     def agreement(self) -> float | None:
-        """The share of facts on which judge and grader agree; None where there is none."""
+        """The share of facts on which judge and grader agree; None where the judge has an opinion on no fact."""
         known = [item for item in self.opinions if item.stated is not None]
         return sum(not item.differs for item in known) / len(known) if known else None
 

@@ -36,8 +36,12 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]
     names = tuple(dict.fromkeys(name for world in worlds for name in of_world(suite, world)))
-    tags = [item for item in others if ":" in item and not item.startswith((CATEGORY, FAMILY, EXTENDS))]
-    tagged = {item: _of_tag(suite, names, item) for item in tags}
+    tagged: dict[str, list[str]] = {}  # among some names if there are any
+    for item in others:
+        if ":" in item and not item.startswith((CATEGORY, FAMILY, EXTENDS)):
+            tagged[item] = [name for name in suite.tagged(item) if not names or name in names]
+            if not tagged[item]:
+                raise RunError(f"no scenario has a tag {item!r}; expected one such as 'irrelevance:*'")
     if not names and (not others or len(tagged) < len(others)):
         names = suite.names()
     if not names and not expanded:
@@ -56,7 +60,7 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
     """Every scenario of the worlds of that name or pattern; of those that no selector would mean if it is empty.
 
     Raises:
-        RunError: there is none.
+        RunError: no scenario is of such a world.
     """
     return tuple(map(suite.get, of_world(suite, world) if world else suite.names()))
 
@@ -64,14 +68,6 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
 def _looks(selector: str) -> bool:
     """Whether a selector looks through scenarios, and does not name one."""
     return ":" in selector or any(mark in selector for mark in "*?[")
-
-
-def _of_tag(suite: Suite, names: Sequence[str], pattern: str) -> tuple[str, ...]:
-    """The scenarios with such a tag, among some names if there are any."""
-    found = tuple(name for name in suite.tagged(pattern) if not names or name in names)
-    if not found:
-        raise RunError(f"no scenario has a tag {pattern!r}; expected one such as 'irrelevance:*'")
-    return found
 
 
 def of_world(suite: Suite, world: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class Utterances(Protocol):
         """The lines of one session, without the opening.
 
         Raises:
-            RunError: there are none for it.
+            RunError: nothing is written down or recorded for it.
         """
         ...
 

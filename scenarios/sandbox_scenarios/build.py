@@ -16,10 +16,9 @@ from sandbox_mcp.world import Clock, to_timestamp, zone_info
 from sandbox_mcp.worlds import use_tape
 from sandbox_scenarios.checks import check_calls, check_order
 from sandbox_scenarios.homes import filled_by, home_of, recorded_in
-from sandbox_scenarios.means import with_means
+from sandbox_scenarios.means import modelled, with_means
 from sandbox_scenarios.merge import RESERVED
 from sandbox_scenarios.model import Scenario, Solution
-from sandbox_scenarios.models import modelled
 from sandbox_scenarios.parts import ScenarioParts, labels_of
 from sandbox_scenarios.problem import ProblemError, at
 from sandbox_scenarios.schema import RawScenario

@@ -20,7 +20,7 @@ class ScenarioFile:
     """One parsed file, or an excerpt of it: its entries by name, as written, and where they stand."""
 
     def __init__(self, path: Path, text: str, fill: str = "", *, forgiving: bool = False) -> None:
-        """A ``forgiving`` one leaves out parts that have not the form, and says in ``left_out`` which."""
+        """A ``forgiving`` one leaves out parts whose form is wrong, and says in ``left_out`` which."""
         self.path = str(path)
         data, self.lines = load(text, self.path)
         _place_tapes(data, path.parent, fill)

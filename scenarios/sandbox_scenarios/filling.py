@@ -17,7 +17,7 @@ from sandbox_scenarios.values import parse_path
 _INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
 
 
-class FillError(ScenarioError):
+class PlanError(ScenarioError):
     """A reference solution refers to something that no call before it returned."""
 
 
@@ -25,7 +25,7 @@ def fill(value: Any, results: Mapping[str, Any]) -> Any:
     """A planned value with everything that it takes from earlier results; ``results`` maps label to value.
 
     Raises:
-        FillError: there is no such result, or nothing at that path in it.
+        PlanError: there is no such result, or nothing at that path in it.
     """
     if isinstance(value, str):
         if value.startswith("$") and not value.startswith("${"):
@@ -42,19 +42,19 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
     """The value at ``label.path``.
 
     Raises:
-        FillError: there is no such result, or nothing at that path in it.
+        PlanError: there is no such result, or nothing at that path in it.
     """
     label, _, path = reference.partition(".")
     if label not in results:
         known = ", ".join(results) or "none"
-        raise FillError(f"the solution needs the result {label!r}, which no call has returned; there are: {known}")
+        raise PlanError(f"the solution needs the result {label!r}, which no call has returned; there are: {known}")
     value = results[label]
     for part in parse_path(path):
         try:
             value = value[part]
         except (LookupError, TypeError) as error:
             shown = as_text(results[label])[:120]
-            raise FillError(f"the solution needs {reference!r}, but {label!r} returned {shown}") from error
+            raise PlanError(f"the solution needs {reference!r}, but {label!r} returned {shown}") from error
     return value
 
 

@@ -47,11 +47,11 @@ _UNREAD = MappingProxyType(
         "reference": {"turns": [{"reply": "unread"}]},
     }
 )
-"""What stands for an item of a list that has not the form."""
+"""What stands for an item of a list whose form is wrong."""
 
 
 def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
-    """The entries of a file as they would be with nothing to extend; a file that has not the form is refused.
+    """The entries of a file as they would be with nothing to extend; a file of another form is refused.
 
     Raises:
         ScenarioFileError: with the line of each fault.
@@ -81,7 +81,7 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
 
 
 def leave_out_faults(data: Any) -> dict[int, set[tuple[str | int, ...]]]:
-    """Take out of a parsed file what has not the form; what that was, by the numbers of the entries.
+    """Take out of a parsed file what has the wrong form; what that was, by the numbers of the entries.
 
     Parts are named by the keys and positions that lead to them in their entry. An entry of which nothing is left to be
     read, because its world or what it extends has a fault, has the empty path, and is abstract from now on.

@@ -384,7 +384,7 @@ class Suite:
         return self._known.files[path]
 
     def _own_file(self, path: Path) -> "ScenarioFile":
-        """One of the caller's files; where it has not the form, what else there is to mend in it is told as well."""
+        """One of the caller's files; where its form is wrong, what else there is to mend in it is told as well."""
         from sandbox_scenarios.files import ScenarioFile
 
         try:

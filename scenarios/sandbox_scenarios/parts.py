@@ -427,7 +427,7 @@ def _parameter(tool: Tool, name: str) -> Parameter:
 
 
 def _cell(value: Any, column: Column, written: Any) -> Cell:
-    """A value as a cell of that column; ValueError, with what the file has, where it is none."""
+    """A value as a cell of that column; ValueError, with what the file has, where it does not fit."""
     if column.type == "list":
         if not isinstance(value, list | tuple):
             raise ValueError(f"column {column.name!r} holds a list; write [{written}] for a list of one")

@@ -10,17 +10,11 @@ from typing import Any
 
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.tools.free_text import ACT, render
-from sandbox_scenarios import filling
-from sandbox_scenarios.errors import ScenarioError
-from sandbox_scenarios.filling import as_text, refusal
+from sandbox_scenarios.filling import PlanError, as_text, fill, look_up, refusal
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from sandbox_scenarios.variants import actions, variant_named
 
 __all__ = ("PlanError", "as_text", "fill", "look_up", "presented_solution", "ready", "refusal", "staged")
-
-
-class PlanError(ScenarioError):
-    """A reference solution refers to something that no call before it returned."""
 
 
 def presented_solution(solution: Solution, offered: Mapping[str, PresentedTool]) -> Solution:
@@ -70,20 +64,3 @@ def ready(call: PlannedCall, results: Mapping[str, Any], *, concrete: bool = Fal
     if call.tool != ACT:
         return given
     return {"action": render(given["action"]["name"], given["action"]["arguments"])}
-
-
-def fill(value: Any, results: Mapping[str, Any]) -> Any:
-    """A planned value with everything that it takes from earlier results; ``results`` maps label to value.
-
-    Raises:
-        PlanError: there is no such result, or nothing at that path in it.
-    """
-    try:
-        return filling.fill(value, results)
-    except filling.FillError as error:
-        raise PlanError(str(error)) from error
-
-
-def look_up(reference: str, results: Mapping[str, Any]) -> Any:
-    """The value at ``label.path``. Raises like :func:`fill`."""
-    return fill(f"${reference}", results)

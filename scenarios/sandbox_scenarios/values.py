@@ -113,7 +113,10 @@ class Resolver:
         claims = self._claims(parts["facts"], "facts")
         denies = self._claims(parts.get("denies") or [], "denies")
         facts = tuple(wording for fact in claims for wording in wordings(fact))
-        values = {name: _value_ref(item) for name, item in _mapping(parts.get("values") or {}, "values").items()}
+        given: Any = parts.get("values") or {}
+        if not isinstance(given, dict):
+            raise ValueProblemError(f"values expects a mapping, not {given!r}")
+        values = {name: _value_ref(item) for name, item in cast("dict[str, Any]", given).items()}
         avoid = _texts(parts.get("avoid") or [], "avoid")
         if not facts and not avoid and not denies:
             raise ValueProblemError("facts expects at least one fact, or something to avoid")
@@ -184,12 +187,6 @@ def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) ->
 
 def _texts(items: Any, what: str) -> tuple[str, ...]:
     return texts_of(_list(items, what), what)
-
-
-def _mapping(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueProblemError(f"{what} expects a mapping, not {value!r}")
-    return cast("dict[str, Any]", value)
 
 
 def _list(value: Any, what: str) -> list[Any]:

@@ -185,7 +185,7 @@ def variant_named(name: str) -> Variant:
     """The variant of that name.
 
     Raises:
-        ScenarioError: there is none.
+        ScenarioError: no variant has that name.
     """
     found = VARIANTS.get(name)
     if found is None:

@@ -92,7 +92,7 @@ def _timestamp(loader: Any, node: Any) -> Any:
 
 
 def _number(_: Any, node: Any) -> int | float:
-    """A number, with the line of one that is none of any use."""
+    """A number; where it cannot be used, the fault names its line."""
     value = node.value
     try:
         number = (
@@ -107,7 +107,7 @@ def _number(_: Any, node: Any) -> int | float:
 
 
 def _bool(loader: Any, node: Any) -> bool:
-    """True or false; what is called one by a tag may be anything."""
+    """True or false; anything may be tagged as one."""
     try:
         return _Base.construct_yaml_bool(loader, node)
     except (KeyError, AttributeError):

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from sandbox_mcp.report.mcp_app import SessionPages
+from sandbox_mcp.report.session_page import SessionPages
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import URI

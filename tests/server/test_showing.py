@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.client.client import ClientExtension
 
-from sandbox_mcp.report.mcp_app import SessionPages
+from sandbox_mcp.report.session_page import SessionPages
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, PAGE, URI

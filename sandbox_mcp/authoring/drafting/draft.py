@@ -64,7 +64,7 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
     """Draft a scenario from a session.
 
     Raises:
-        RunError: the name is none, the log recorded no state or holds no message.
+        RunError: the name cannot name a scenario, or the log recorded no state or holds no message.
     """
     if not NAME.fullmatch(name):
         raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")

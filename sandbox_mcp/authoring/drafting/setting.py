@@ -110,12 +110,6 @@ def _label(schema: TableSchema, row: Row) -> str:
     return "_".join(words[:1] if named == ["name"] else words[:2]) or schema.name
 
 
-def _row(schema: TableSchema, row: Row, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
-    cells = {name: value for name, value in row.items() if name != schema.key and value is not None}
-    moments = {item.name for item in schema.columns if item.role and item.role.kind == "moment"}
-    return {name: _cell(name in moments, value, labels, zone) for name, value in cells.items()}
-
-
 def _cell(is_moment: bool, value: Any, labels: Mapping[str, str], zone: str) -> Any:
     if isinstance(value, str) and value in labels:
         return f"@{labels[value]}"
@@ -127,12 +121,18 @@ def _cell(is_moment: bool, value: Any, labels: Mapping[str, str], zone: str) -> 
 def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
     """What has to be added to, changed in and taken from a base."""
     world: dict[str, Any] = {}
+
+    def written(schema: TableSchema, row: Row) -> dict[str, Any]:
+        cells = {name: value for name, value in row.items() if name != schema.key and value is not None}
+        moments = {item.name for item in schema.columns if item.role and item.role.kind == "moment"}
+        return {name: _cell(name in moments, value, labels, zone) for name, value in cells.items()}
+
     for table, schema in home.state_tables.items():
         before, after = base.table(table), state.table(table)
         changed: dict[str, Any] = {labels[key].partition(".")[2]: None for key in before if key not in after}
         for key, row in after.items():
             if row != before.get(key):
-                old, new = (_row(schema, item, labels, zone) for item in (before.get(key, {}), row))
+                old, new = written(schema, before.get(key, {})), written(schema, row)
                 gone = dict.fromkeys(name for name in old if name not in new)
                 fresh = {name: value for name, value in new.items() if name not in old or old[name] != value}
                 changed[labels[key].partition(".")[2]] = {**fresh, **gone}

@@ -90,59 +90,38 @@ def story_of(trajectory: Trajectory) -> Story:
     started = trajectory.started
     if started.world is None:
         raise RunError(f"the log {trajectory.path or started.session!r} recorded no state, so nothing can be drafted")
-    home = home_of(started)
-    teller = _Teller(snapshot_of(started.world), home)
+    home, state = home_of(started), snapshot_of(started.world)
+    turns, left_out = list[StoryTurn](), list[ToolCall]()
+    said, acts, steps = list[str](), list[ToolCall](), list[StoryStep]()
+
+    def close(reply: str) -> None:
+        if said or turns:
+            turns.append(StoryTurn("\n".join(said), tuple(steps), reply, state, tuple(acts)))
+        said.clear()
+        acts.clear()
+        steps.clear()
+
     for event in trajectory.events:
-        teller.hear(event)
-    turns = teller.told()
+        if isinstance(event, Message):
+            heard = {("user", "agent"): said.append, ("agent", "user"): close}.get((event.sender, event.recipient))
+            if heard:
+                heard(event.content)
+            continue
+        state = fold(state, event.changes)
+        if event.caller == "user" and event.tool in home.user_acts and event.error is None:
+            acts.append(event)
+        elif event.caller == "agent":
+            tool = home.agent_tools.get(event.tool or "")
+            if tool is None or (event.error is not None and CONFIRMATION not in event.meta):
+                left_out.append(event)
+            else:
+                number = sum(len(turn.steps) for turn in turns) + len(steps)
+                steps.append(StoryStep(number, len(turns), event, tool))
+    if steps:
+        close("Done.")
     if not turns:
         raise RunError(f"in the log {trajectory.path or started.session!r} the user says nothing to the agent")
-    return Story(started, turns, tuple(teller.left_out), home)
-
-
-class _Teller:
-    """Puts events into turns."""
-
-    def __init__(self, state: Snapshot, home: World) -> None:
-        self.state = state
-        self._tools = home.agent_tools
-        self._user_acts = home.user_acts
-        self.turns: list[StoryTurn] = []
-        self.left_out: list[ToolCall] = []
-        self._said: list[str] = []
-        self._acts: list[ToolCall] = []
-        self._steps: list[StoryStep] = []
-        self._count = 0
-
-    def hear(self, event: Message | ToolCall) -> None:
-        if isinstance(event, Message):
-            if (event.sender, event.recipient) == ("user", "agent"):
-                self._said.append(event.content)
-            elif (event.sender, event.recipient) == ("agent", "user"):
-                self._close(event.content)
-            return
-        self.state = fold(self.state, event.changes)
-        if event.caller == "user" and event.tool in self._user_acts and event.error is None:
-            self._acts.append(event)
-        elif event.caller == "agent":
-            tool = self._tools.get(event.tool or "")
-            if tool is None or (event.error is not None and CONFIRMATION not in event.meta):
-                self.left_out.append(event)
-            else:
-                number = sum(len(turn.steps) for turn in self.turns) + len(self._steps)
-                self._steps.append(StoryStep(number, len(self.turns), event, tool))
-
-    def told(self) -> tuple[StoryTurn, ...]:
-        if self._steps:
-            self._close("Done.")
-        return tuple(self.turns)
-
-    def _close(self, reply: str) -> None:
-        if self._said or self.turns:
-            self.turns.append(
-                StoryTurn("\n".join(self._said), tuple(self._steps), reply, self.state, tuple(self._acts))
-            )
-        self._said, self._steps, self._acts = [], [], []
+    return Story(started, tuple(turns), tuple(left_out), home)
 
 
 def refused(events: Iterable[ToolCall], kind: str) -> bool:

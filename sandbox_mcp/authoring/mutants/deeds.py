@@ -106,7 +106,6 @@ def _stepping(case: RehearsedSolution, pattern: CallPattern) -> PlannedCall | No
 
 
 def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
-    """A value of the right kind."""
     name, types, role = parameter.name, parameter.types, parameter.role
     if role is not None and role.kind == "id":
         return next(iter(case.wide.world.snapshot.table(role.table)), "none")

@@ -6,7 +6,7 @@ an author can see why a draft is not there. The first that a draft does not pass
 Sources: ToolTalk, section 2.2 (uses the tool, invents none, no near-duplicates); ToolScan, section 3.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -192,10 +192,9 @@ FILTERS: Mapping[str, Filter] = MappingProxyType(
 """Every filter in order; each gives what is wrong, or None."""
 
 
-def first_fault(it: Candidate, names: Iterable[str] = FILTERS) -> tuple[str, str] | None:
+def first_fault(it: Candidate) -> tuple[str, str] | None:
     """The first filter that a draft does not pass, and why; None if it passes all."""
-    for name in names:
-        fault = FILTERS[name](it)
-        if fault is not None:
+    for name, passes in FILTERS.items():
+        if (fault := passes(it)) is not None:
             return name, " ".join(fault.split())
     return None

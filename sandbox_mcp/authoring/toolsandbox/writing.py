@@ -157,13 +157,8 @@ class _Base:
             "demonstration": list(_demonstrated(messages)),
         }  # fmt: skip
         if "MULTIPLE_USER_TURN" in self.dumped["categories"]:
-            told_nodes = sum(
-                any(
-                    item["table"] == "messages" and "content" in item.get("rows", [{}])[0]
-                    for item in node["constraints"]
-                )
-                for node in nodes
-            )
+            judged = ([item for item in node["constraints"] if item["table"] == "messages"] for node in nodes)
+            told_nodes = sum(any("content" in item.get("rows", [{}])[0] for item in items) for items in judged)
             more = [f"And the rest of what I wanted: {goal}"] * (told_nodes > 1)
             user["script"] = {"answers": [{"about": list(QUESTIONS), "say": goal}], "then": [goal, *more]}
         return user

@@ -64,12 +64,6 @@ def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random
 WORDS = ("Alpha One", "beta", "Gamma Three", "delta@example.org")
 
 
-def _examples(item: Parameter) -> list[str]:
-    """The values that an argument's description gives as examples: what follows ``such as``."""
-    found = re.findall(r"such as ([^,;]+?)(?:[.,;]?$|[,;] |\. )", item.description)
-    return [part.strip("'\"`") for example in found for part in example.split(" or ")]
-
-
 @lru_cache(maxsize=64)
 def _looked_up(world: World) -> list[str]:
     """The texts in the first rows of fixed tables: what tools are likely to find."""
@@ -89,7 +83,9 @@ def argument(world: World, item: Parameter, state: Snapshot, dice: random.Random
     if item.types == ("string",) and not item.value.get("enum") and (item.role is None or item.role.kind == "text"):
         rows = (row for rows in state.tables.values() for row in rows.values())
         named_like = sorted({cell for row in rows if isinstance(cell := row.get(item.name), str)})
-        known = [*_examples(item), *named_like]
+        examples = re.findall(r"such as ([^,;]+?)(?:[.,;]?$|[,;] |\. )", item.description)
+        parts = (part.strip("'\"`") for example in examples for part in example.split(" or "))
+        known = [*parts, *named_like]
         return dice.choice([*WORDS, *known * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
     return item.with_roles(some_value(item.value, dice), partial(_by_role, world, state, dice))
 

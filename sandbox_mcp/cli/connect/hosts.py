@@ -65,24 +65,25 @@ class Host:
         return Path(place).expanduser()
 
 
-def _anywhere(path: str) -> Mapping[System, str]:
-    return {"macos": path, "windows": path, "linux": path}
+def _at(macos: str, windows: str = "", linux: str = "") -> Mapping[System, str]:
+    """A file by system; where one is given, it is the same on all."""
+    return {"macos": macos, "windows": windows or macos, "linux": linux or macos}
 
 
 HOSTS: Mapping[str, Host] = MappingProxyType(
     {
         "claude-desktop": Host(
             "Claude Desktop",
-            {
-                "macos": "~/Library/Application Support/Claude/claude_desktop_config.json",
-                "windows": "%APPDATA%\\Claude\\claude_desktop_config.json",
-                "linux": "~/.config/Claude/claude_desktop_config.json",
-            },
+            _at(
+                "~/Library/Application Support/Claude/claude_desktop_config.json",
+                "%APPDATA%\\Claude\\claude_desktop_config.json",
+                "~/.config/Claude/claude_desktop_config.json",
+            ),
             then="Quit Claude Desktop and start it again",
         ),
         "claude-code": Host(
             "Claude Code",
-            _anywhere(".mcp.json"),
+            _at(".mcp.json"),
             project=True,
             typed=True,
             then="Start claude in that project, and approve the server",
@@ -91,17 +92,13 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
         ),
         "cursor": Host(
             "Cursor",
-            {
-                "macos": "~/.cursor/mcp.json",
-                "windows": "%USERPROFILE%\\.cursor\\mcp.json",
-                "linux": "~/.cursor/mcp.json",
-            },
+            _at("~/.cursor/mcp.json", windows="%USERPROFILE%\\.cursor\\mcp.json"),
             then="Switch the server on in Cursor's MCP settings",
             beware="Cursor starts a new server disabled, and its model sees no tools until you switch it on.",
         ),
         "vscode": Host(
             "Visual Studio Code",
-            _anywhere(".vscode/mcp.json"),
+            _at(".vscode/mcp.json"),
             key="servers",
             project=True,
             typed=True,

@@ -103,30 +103,14 @@ def _scenario(dialogue: DialogueRows) -> RowScenario:
     written = "\n".join(f"{row.id}\t{row.text}\t{row.answer}" for row in rows)
     opening = rows[0].question.user or rows[0].text
     return RowScenario(
-        name=dialogue.name,
-        about=f"a dialogue of MTU-Bench, {dialogue.setting}",
-        categories=(),
-        world=snapshot_of({}),
-        clock=Clock(NOON),
-        tools=(),
-        without=(),
-        user=UserSpec(goal=opening, opening=opening),
-        solutions=(Solution(tuple(map(wanted_turn, rows))),),
-        milestones=(),
-        minefields=(),
-        allows={},
-        confirm=(),
-        gates=(),
-        max_turns=1_000_000,
-        max_calls=1_000_000,
-        idle_score=None,
-        digest=sha256(f"{dialogue.form}\n{written}".encode()).hexdigest()[:16],
-        path=rows[0].path,
-        line=rows[0].line,
-        home=HOME,
-        tags=(f"setting:{dialogue.setting}", *(f"hard:{name}" for name in hard_classes(dialogue))),
+        name=dialogue.name, about=f"a dialogue of MTU-Bench, {dialogue.setting}", categories=(),
+        world=snapshot_of({}), clock=Clock(NOON), tools=(), without=(), user=UserSpec(goal=opening, opening=opening),
+        solutions=(Solution(tuple(map(wanted_turn, rows))),), milestones=(), minefields=(), allows={}, confirm=(),
+        gates=(), max_turns=1_000_000, max_calls=1_000_000, idle_score=None,
+        digest=sha256(f"{dialogue.form}\n{written}".encode()).hexdigest()[:16], path=rows[0].path, line=rows[0].line,
+        home=HOME, tags=(f"setting:{dialogue.setting}", *(f"hard:{name}" for name in hard_classes(dialogue))),
         rows=replace(dialogue, rows=tuple((row, None) for row in rows)),
-    )
+    )  # fmt: skip
 
 
 def wanted_turn(row: BenchmarkRow) -> PlannedTurn:

@@ -3,6 +3,10 @@
 Policy: what stands under ``knows`` the user may say; anything else that only the world knows it may not. Numbers count
 however they are written. A model that plays the user is told the brief and the opening, but not the script:
 its goal may slip out, and a name or number that stands in the script alone it cannot tell.
+
+In the brief a sentence begins with anything but a lower-case letter and has an end. In a list in brackets YAML cuts an
+unquoted sentence at every comma, and what is left of it can say something else ("Your rent went up by 48"). Whoever
+agrees to everything walks into every minefield, so where there is one the user has to know what it does not want.
 """
 
 import re
@@ -19,11 +23,12 @@ from sandbox_scenarios.lint.texts import (
     is_number,
     known,
     people,
+    sentence_lists,
     spoken,
     texts,
     unsaid_cells,
 )
-from sandbox_scenarios.model import CallConstraint, Expected, MessageConstraint, Milestone, Scenario
+from sandbox_scenarios.model import CallConstraint, MessageConstraint, Milestone, Scenario
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NAME = re.compile(r"(?<!\w)\w+_\w+")
@@ -32,6 +37,11 @@ _CONDITION = re.compile(r"\b(?:if|whether)\b[^,.;]*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+")
 _DATE_WORDS = ("date", "today", "what day", "which day")
+_ENDS = (".", "!", "?", "\u2026")
+_CLOSING = "\"'\u201d\u2019)"
+"""What may stand behind the end of a sentence."""
+_REFUSING = ("no", "not", "only", "don't", "leave")
+"""How a script begins that answers a request for leave with a refusal."""
 LONG = 4
 """A wording of fewer letters says too little to be the answer to a question."""
 
@@ -113,7 +123,10 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
     by_id = {milestone.id: milestone for milestone in scenario.milestones}
     for number, milestone in enumerate(scenario.milestones):
         messages = [item for item in milestone.constraints if isinstance(item, MessageConstraint)]
-        facts = [fact for item in messages if item.sender == "agent" for fact in _facts(item.content)]
+        facts: list[tuple[str, ...]] = []
+        for content in (item.content for item in messages if item.sender == "agent"):
+            plain = [(str(content.value),)] if content.ref is None else []
+            facts += content.value if content.measure == "facts" else plain
         given = all(
             any(len(word) >= LONG and "{" not in word and contains(said, word) for word in fact) for fact in facts
         )
@@ -121,12 +134,6 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
             text = f"milestone {milestone.id!r} asks for an answer that the user has already said or been told"
             mend = "ask for something that only a look can tell, or leave it out of what the user says"
             yield LintFinding("answer_given", ("milestones", number), text, mend)
-
-
-def _facts(content: Expected) -> tuple[tuple[str, ...], ...]:
-    if content.measure == "facts":
-        return content.value
-    return ((str(content.value),),) if content.ref is None else ()
 
 
 def _asks_only(scenario: Scenario, milestone: Milestone, by_id: Mapping[str, Milestone]) -> bool:
@@ -142,3 +149,28 @@ def _shown(text: Text) -> str:
     where = next(part for part in reversed(text.path) if isinstance(part, str))
     line = " ".join(text.text.split())
     return f"{where} {line if len(line) <= 60 else line[:57] + '...'!r}"
+
+
+def brief(scenario: Scenario) -> Iterator[LintFinding]:
+    """Rules ``torn_sentence`` and ``unsaid_refusal``."""
+    for item in sentence_lists(scenario):
+        text = item.text.strip()
+        fault = ""
+        if text[:1].islower():
+            fault = "starts in lower case"
+        elif not text.rstrip(_CLOSING).endswith(_ENDS):
+            fault = "has no end"
+        if fault:
+            problem = f"{item.path[-2]} {item.text!r} {fault}"
+            mend = "write a whole sentence, in quotes where it has a comma and the list is in brackets"
+            yield LintFinding("torn_sentence", item.path, problem, mend)
+    script = scenario.user.script
+    first = script.confirm.casefold().replace(",", " ").partition(" ")[0]
+    if not scenario.user.wants_not:
+        mend = "say under 'wants_not' what the user refuses, so that every kind of user does"
+        if scenario.minefields:
+            text = f"nothing keeps the user from agreeing to minefield {scenario.minefields[0].id!r}"
+            yield LintFinding("unsaid_refusal", ("minefields", 0), text, mend)
+        elif not script.approves or first in _REFUSING:
+            text = "the script refuses, and the brief does not say what"
+            yield LintFinding("unsaid_refusal", ("user", "script"), text, mend)

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 
-from sandbox_scenarios.lint.brief import brief
 from sandbox_scenarios.lint.complaint import Complaint, LintFinding
 from sandbox_scenarios.lint.flow import flow
-from sandbox_scenarios.lint.leaks import leaks
+from sandbox_scenarios.lint.leaks import brief, leaks
 from sandbox_scenarios.lint.parts import categories, parts
 from sandbox_scenarios.lint.reach import reach
 from sandbox_scenarios.lint.twins import twins
