@@ -5,10 +5,13 @@ works, and an author replaces it line by line.
 """
 
 import keyword
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools.declaring import NAME
+from sandbox_mcp.worlds import names
 
 
 class NewWorldError(SandboxError):
@@ -183,10 +186,14 @@ def new_world(name: str, folder: Path) -> tuple[Path, ...]:
     """Write a package with a world of that name into a new folder, and return the files.
 
     Raises:
-        NewWorldError: the name cannot be a world's, or the folder is there already.
+        NewWorldError: the name cannot be a world's, a world or a module has it, or the folder is there already.
     """
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         raise NewWorldError(f"{name!r} cannot be a world's name; use lower-case letters, digits and _, a letter first")
+    if name in names():
+        raise NewWorldError(f"there is a world {name!r} already; choose another name")
+    if name in sys.stdlib_module_names or ((found := find_spec(name)) is not None and found.origin):
+        raise NewWorldError(f"the package would take the place of the module {name!r}; choose another name")
     if folder.exists():
         raise NewWorldError(f"{str(folder)!r} exists already; name another folder with --in")
     written: list[Path] = []

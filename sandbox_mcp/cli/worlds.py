@@ -1,5 +1,7 @@
 """``sandbox-mcp worlds``: what scenarios can be played in."""
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +171,8 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
     own = [world for path in files() for world in load(path)]
     worlds = [named(name) for name in names] or own or [named(name) for name in all_names()]
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
-    found = [finding for world in worlds for finding in check_world(world, refused[world.name])]
+    with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings
+        found = [finding for world in worlds for finding in check_world(world, refused[world.name])]
     if as_json:
         findings = [item.to_json() for item in found]
         print_json({"worlds": [world.name for world in worlds], "findings": findings, "refused": refused})

@@ -5,6 +5,7 @@ cell, and stays within the effects that the tool declares. A mistake in a tool's
 the wrong kind, an effect that was not declared) is a fault of the world, never of whoever called the tool.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -169,7 +170,9 @@ class Tx:
         return self.transaction.timestamp(wall)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass once the call is over."""
+        """Let time pass once the call is over; ValueError if it would go back or never end."""
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"waiting takes 0 seconds or more, not {seconds!r}")
         self.transaction.elapsed += seconds
 
     def _may(self, kind: Kind, schema: TableSchema, columns: frozenset[str] = frozenset()) -> None:

@@ -309,6 +309,21 @@ def test_a_name_that_no_world_can_have_is_refused(tmp_path: Path, name: str) -> 
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("office", "there is a world 'office' already"), ("json", "the place of the module 'json'"), ("pytest", "the place of the module 'pytest'")]
+)  # fmt: skip
+def test_a_name_that_something_else_has_is_refused(tmp_path: Path, name: str, told: str) -> None:
+    assert told in str(run("new", name, "--in", tmp_path / "new").exception)
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_a_world_prints_is_not_among_the_findings(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(f"{HEAD}\n{QUERY}print('noise')\n    return ''\n", encoding="utf-8")
+    told = run("check", "--json", "--world", tmp_path / "loud.py")
+    assert [item["rule"] for item in json.loads(told.stdout)["findings"]] == ["outside_io"]
+    assert "noise" in told.stderr
+
+
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert run("new", "workshop", "--in", tmp_path / "new").exit_code == 0
     assert "exists already" in str(run("new", "workshop", "--in", tmp_path / "new").exception)

@@ -11,6 +11,8 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds import FILES
 
 HERE = Path(__file__).parent
@@ -45,3 +47,10 @@ def test_a_day_that_a_milestone_expects_is_a_secret_whatever_its_column_is_calle
     leave = suite.get("ward_leave")
     log = RehearsalStage(leave).rehearse(leave.solutions[0]).log
     assert secrets_of(log, leave).values["date", "12-14"] == "what the scenario expects of leaves"
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
+def test_no_tool_lets_time_go_back_or_never_end(seconds: float) -> None:
+    tx = Tx(Running(Snapshot({}), Clock(0.0, "UTC", 1.0), IdStream("any"), None).begin(), "wait", None)
+    with pytest.raises(ValueError, match="waiting takes 0 seconds or more"):
+        tx.wait(seconds)
