@@ -51,13 +51,15 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             yield builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
+def _is_item(node: JsonNode) -> bool:
+    return node.is_object and ("role" in node.members() or "type" in node.members())
+
+
 def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
     """The conversations of a file, each with the responses that continued it."""
     chains: list[list[ConversationItems]] = []
     by_response: dict[str, list[ConversationItems]] = {}
-    for conversation in conversations(
-        loaded, lambda node: node.is_object and bool({"role", "type"} & node.members().keys())
-    ):
+    for conversation in conversations(loaded, _is_item):
         before, own = _response_ids(conversation.holder)
         chain = by_response.get(before) if before is not None else None
         if chain is None:

@@ -58,7 +58,7 @@ def _session(
     top: JsonNode, run: JsonNode, tasks: dict[str, JsonNode], builder: SessionBuilder, names: Names
 ) -> Imported:
     task_id, trial = run.need("task_id").label(), run.whole_at("trial")
-    domain = _information(top.get("info"), builder)
+    domain = _describe(top.get("info"), builder)
     builder.head = replace(
         builder.head, session=run.label_at("id") or "", scenario=f"{domain or 'tau2'}/{task_id}", trial=trial,
         seed=run.whole_at("seed"), categories=(domain,) if domain else (),
@@ -81,7 +81,8 @@ def _session(
     return builder.finish(name, FAILED.get(reason, "recorded") if reason else None, reason)
 
 
-def _information(info: JsonNode | None, builder: SessionBuilder) -> str | None:
+def _describe(info: JsonNode | None, builder: SessionBuilder) -> str | None:
+    """Tell who played, in which version and with which tools; gives the domain where it is named."""
     if info is None:
         return None
     agent, user, world = info.get("agent_info"), info.get("user_info"), info.get("environment_info")

@@ -161,32 +161,32 @@ def _turns(session: Trajectory) -> list[DialogueTurn]:
     """The session cut at the user's messages. What comes before the first one belongs to it."""
     events = session.events
     starts = [at for at, event in enumerate(events) if isinstance(event, Message) and _asks(event)] or [0]
-    ends = [*starts[1:], len(events)]
-    begins = [0, *starts[1:]]
-    return [_turn(session, start, events[begin:end]) for begin, start, end in zip(begins, starts, ends, strict=True)]
+    turns: list[DialogueTurn] = []
+    for begin, start, end in zip([0, *starts[1:]], starts, [*starts[1:], len(events)], strict=True):
+        messages = [event for event in events[begin:end] if isinstance(event, Message)]
+        calls: list[DialogueCall] = []
+        for call in (event for event in events[begin:end] if isinstance(event, ToolCall)):
+            if _counts(call, session):
+                unread = bool(call.raw_arguments and call.raw_arguments.strip())
+                malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
+                calls.append(DialogueCall(call.called, call.arguments, malformed))
+        asked = next(filter(_asks, messages), None)
+        replies = [message for message in messages if message.sender == "agent"]
+        history = asked.meta.get("history") if asked else None
+        turn = DialogueTurn(
+            user=asked.content if asked else "",
+            calls=tuple(calls),
+            malformed=any(call.malformed for call in calls) or any("fault" in reply.meta for reply in replies),
+            start=start,
+            history=history if isinstance(history, str) else None,
+            text=replies[0].content if replies else None,
+        )
+        turns.append(turn)
+    return turns
 
 
 def _asks(message: Message) -> bool:
     return message.sender == "user" and message.recipient == "agent"
-
-
-def _turn(session: Trajectory, start: int, events: Sequence[Message | ToolCall]) -> DialogueTurn:
-    calls: list[DialogueCall] = []
-    for call in (event for event in events if isinstance(event, ToolCall) and _counts(event, session)):
-        unread = bool(call.raw_arguments and call.raw_arguments.strip())
-        malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
-        calls.append(DialogueCall(call.called, call.arguments, malformed))
-    asked = next((event for event in events if isinstance(event, Message) and _asks(event)), None)
-    replies = [event for event in events if isinstance(event, Message) and event.sender == "agent"]
-    history = asked.meta.get("history") if asked else None
-    return DialogueTurn(
-        user=asked.content if asked else "",
-        calls=tuple(calls),
-        malformed=any(call.malformed for call in calls) or any("fault" in reply.meta for reply in replies),
-        start=start,
-        history=history if isinstance(history, str) else None,
-        text=replies[0].content if replies else None,
-    )
 
 
 def _counts(call: ToolCall, session: Trajectory) -> bool:
