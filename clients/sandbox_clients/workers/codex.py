@@ -21,23 +21,10 @@ OWN_URL = "https://api.openai.com/v1"
 KEY = "SANDBOX_MCP_MODEL_KEY"
 HEADER = "SANDBOX_MCP_HEADER_"
 OFF = (
-    "apps",
-    "browser_use",
-    "code_mode_host",
-    "computer_use",
-    "enable_request_compression",
-    "goals",
-    "hooks",
-    "image_generation",
-    "plugins",
-    "shell_snapshot",
-    "shell_tool",
-    "skill_search",
-    "tool_suggest",
-    "unbounded_connection_retries",
-    "unified_exec",
-    "view_image",
-)
+    "apps", "browser_use", "code_mode_host", "computer_use", "enable_request_compression", "goals", "hooks",
+    "image_generation", "plugins", "shell_snapshot", "shell_tool", "skill_search", "tool_suggest",
+    "unbounded_connection_retries", "unified_exec", "view_image",
+)  # fmt: skip
 """Features of Codex that offer tools of its own, or go on the network."""
 
 

@@ -14,20 +14,6 @@ from sandbox_mcp.worlds.recorded.tape import (
 from sandbox_mcp.worlds.recorded.world import NotRecordedError, RecordedError, world_on
 
 __all__ = (
-    "FILLED",
-    "FORMAT",
-    "REDACTED",
-    "Fill",
-    "FillQuestion",
-    "Fills",
-    "NotRecordedError",
-    "RecordedError",
-    "Tape",
-    "TapeCall",
-    "TapeError",
-    "TapeTool",
-    "fills_beside",
-    "read_tape",
-    "without",
-    "world_on",
-)
+    "FILLED", "FORMAT", "REDACTED", "Fill", "FillQuestion", "Fills", "NotRecordedError", "RecordedError", "Tape",
+    "TapeCall", "TapeError", "TapeTool", "fills_beside", "read_tape", "without", "world_on",
+)  # fmt: skip

@@ -17,15 +17,7 @@ from sandbox_mcp.worlds.phone.knowledge.errors import (
 )
 
 __all__ = [
-    "DOMAINS",
-    "IncompatibleUnitsError",
-    "InvalidQuestionError",
-    "Knowledge",
-    "KnowledgeError",
-    "KnowledgeUnavailable",
-    "NoRateError",
-    "QuestionTapeError",
-    "ReplayMissError",
-    "UnknownCurrencyError",
+    "DOMAINS", "IncompatibleUnitsError", "InvalidQuestionError", "Knowledge", "KnowledgeError",
+    "KnowledgeUnavailable", "NoRateError", "QuestionTapeError", "ReplayMissError", "UnknownCurrencyError",
     "UnknownUnitError",
-]
+]  # fmt: skip

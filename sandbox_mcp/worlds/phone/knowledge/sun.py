@@ -13,15 +13,9 @@ ZENITH_DEGREES = 90.833
 NEW_MOON = datetime(2000, 1, 6, 18, 14, tzinfo=UTC).timestamp()
 LUNAR_MONTH_DAYS = 29.530588853
 PHASES = (
-    "New Moon",
-    "Waxing Crescent",
-    "First Quarter",
-    "Waxing Gibbous",
-    "Full Moon",
-    "Waning Gibbous",
-    "Last Quarter",
+    "New Moon", "Waxing Crescent", "First Quarter", "Waxing Gibbous", "Full Moon", "Waning Gibbous", "Last Quarter",
     "Waning Crescent",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

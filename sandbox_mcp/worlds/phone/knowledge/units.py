@@ -45,15 +45,8 @@ _WORDING = (
 )  # pattern, replacement; applied in this order, whatever the case
 _WILD_POWER = re.compile(r"(\*\*|\^)\s*([-+]?\d+(?:\.\d*)?\s*(\*\*|\^)|[-+]?\d{3}|[-+]?\()")
 _NOT_A_UNIT = (
-    AttributeError,
-    ValueError,
-    TypeError,
-    SyntaxError,
-    ArithmeticError,
-    LookupError,
-    AssertionError,
-    TokenError,
-)
+    AttributeError, ValueError, TypeError, SyntaxError, ArithmeticError, LookupError, AssertionError, TokenError,
+)  # fmt: skip
 
 
 class UnitSource(Protocol):

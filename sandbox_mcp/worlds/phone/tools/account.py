@@ -1,6 +1,6 @@
 """Signing in. Only phones with an account have these tools; whether the rest needs it is for the session to say."""
 
-from sandbox_mcp.tools.definition import NoDataError, Tool, action
+from sandbox_mcp.tools.definition import NoDataError, action
 from sandbox_mcp.world import Row, Transaction
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -46,5 +46,4 @@ def sign_out(tx: Transaction) -> None:
     tx.update("account", str(account["account_id"]), {"signed_in": False})
 
 
-TOOLS: tuple[Tool, ...] = (sign_in, sign_out)
-phone.include(*TOOLS)
+phone.include(sign_in, sign_out)

@@ -2,7 +2,7 @@
 
 from typing import Any, TypedDict, cast
 
-from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
+from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy
 from sandbox_mcp.worlds.phone.world import phone
@@ -146,5 +146,4 @@ def search_contacts(
     return [cast("FoundContact", dict(row)) for row in (rows[:BEST] if similar else rows)]
 
 
-TOOLS: tuple[Tool, ...] = (add_contact, modify_contact, remove_contact, search_contacts)
-phone.include(*TOOLS)
+phone.include(add_contact, modify_contact, remove_contact, search_contacts)

@@ -1,6 +1,6 @@
 """Conversions: units, money, and coordinates into distance. Only money needs the network."""
 
-from sandbox_mcp.tools.definition import Tool, query
+from sandbox_mcp.tools.definition import query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_position
 from sandbox_mcp.worlds.phone.tools.sources import knowledge, need_wifi
@@ -76,5 +76,4 @@ def calculate_lat_lon_distance(
     return knowledge(tx).distance.kilometers(latitude_0, longitude_0, latitude_1, longitude_1)
 
 
-TOOLS: tuple[Tool, ...] = (unit_conversion, convert_currency, calculate_lat_lon_distance)
-phone.include(*TOOLS)
+phone.include(unit_conversion, convert_currency, calculate_lat_lon_distance)

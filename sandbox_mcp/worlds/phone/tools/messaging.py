@@ -3,7 +3,7 @@
 from math import inf
 from typing import TypedDict, cast
 
-from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Tool, action, query
+from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
 from sandbox_mcp.world import Row, Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy
 from sandbox_mcp.worlds.phone.tools.setting import setting
@@ -125,5 +125,4 @@ def within(rows: list[Row], column: str, low: float, high: float) -> list[Row]:
     return [row for row in rows if least <= cast("float", row[column]) <= most]
 
 
-TOOLS: tuple[Tool, ...] = (send_message_with_phone_number, search_messages)
-phone.include(*TOOLS)
+phone.include(send_message_with_phone_number, search_messages)

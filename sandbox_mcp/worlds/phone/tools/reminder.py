@@ -2,7 +2,7 @@
 
 from typing import Any, TypedDict, cast
 
-from sandbox_mcp.tools.definition import UNSET, NoDataError, Tool, action, query
+from sandbox_mcp.tools.definition import UNSET, NoDataError, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.messaging import FUZZY, within
 from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy
@@ -164,5 +164,4 @@ def remove_reminder(tx: Transaction, reminder_id: str) -> None:
     tx.delete("reminder", reminder_id)
 
 
-TOOLS: tuple[Tool, ...] = (add_reminder, modify_reminder, search_reminder, remove_reminder)
-phone.include(*TOOLS)
+phone.include(add_reminder, modify_reminder, search_reminder, remove_reminder)

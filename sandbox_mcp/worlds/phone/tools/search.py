@@ -5,7 +5,7 @@ Policy: where a tool may be asked about "here", the phone's own position is used
 
 from typing import NotRequired, TypedDict, cast
 
-from sandbox_mcp.tools.definition import Tool, query
+from sandbox_mcp.tools.definition import query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_position
 from sandbox_mcp.worlds.phone.tools.setting import setting
@@ -212,7 +212,6 @@ def search_stock(tx: Transaction, query: str) -> StockFound | None:
     return cast(StockFound, found.as_dict()) if found else None
 
 
-TOOLS: tuple[Tool, ...] = (
+phone.include(
     search_holiday, search_lat_lon, search_location_around_lat_lon, search_weather_around_lat_lon, search_stock,
 )  # fmt: skip
-phone.include(*TOOLS)

@@ -5,7 +5,7 @@ Policy: low battery mode switches the three services off and keeps them off; lea
 
 from typing import TypedDict, cast
 
-from sandbox_mcp.tools.definition import Tool, action, query
+from sandbox_mcp.tools.definition import action, query
 from sandbox_mcp.world import Cell, Transaction
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -151,11 +151,10 @@ def get_current_location(tx: Transaction) -> Position:
     return Position(latitude=cast(float, setting(tx, "latitude")), longitude=cast(float, setting(tx, "longitude")))
 
 
-TOOLS: tuple[Tool, ...] = (
+phone.include(
     set_low_battery_mode_status, get_low_battery_mode_status,
     set_wifi_status, get_wifi_status,
     set_cellular_service_status, get_cellular_service_status,
     set_location_service_status, get_location_service_status,
     get_current_location,
 )  # fmt: skip
-phone.include(*TOOLS)

@@ -4,7 +4,7 @@ from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from typing import TypedDict
 
-from sandbox_mcp.tools.definition import Tool, query
+from sandbox_mcp.tools.definition import query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.tools.rules import check_timestamp
 from sandbox_mcp.worlds.phone.world import phone
@@ -183,8 +183,7 @@ def seconds_to_hours_minutes_seconds(tx: Transaction, seconds: float) -> Duratio
     return Duration(hour=hour, minute=minute, second=second)
 
 
-TOOLS: tuple[Tool, ...] = (
+phone.include(
     get_current_timestamp, timestamp_to_datetime_info, datetime_info_to_timestamp, shift_timestamp, timestamp_diff,
     seconds_to_hours_minutes_seconds,
 )  # fmt: skip
-phone.include(*TOOLS)

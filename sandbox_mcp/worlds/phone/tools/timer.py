@@ -6,7 +6,7 @@ cancelling know only those still running.
 
 from typing import TypedDict, cast
 
-from sandbox_mcp.tools.definition import NoDataError, Tool, action, query
+from sandbox_mcp.tools.definition import NoDataError, action, query
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -98,5 +98,4 @@ def wait(tx: Transaction, seconds: float) -> float:
     return tx.now + seconds
 
 
-TOOLS: tuple[Tool, ...] = (set_timer, list_timers, cancel_timer, wait)
-phone.include(*TOOLS)
+phone.include(set_timer, list_timers, cancel_timer, wait)
