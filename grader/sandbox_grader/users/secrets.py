@@ -77,12 +77,22 @@ class Secrets:
             yield from ((secret, source) for secret, source in known.items() if secret in said)
 
     def keep(self, item: object, source: str) -> None:
-        """Make a JSON value, with all its parts, a secret."""
+        """Make a JSON value, with all its parts, a secret; a text that is one already is not looked at again."""
         for leaf in leaves(item):
-            if isinstance(leaf, str):
-                self._keep_text(leaf, source)
-            elif is_sayable_number(leaf):
+            if is_sayable_number(leaf):
                 self.numbers.setdefault(float(leaf), source)
+            if not isinstance(leaf, str) or leaf in self._kept:
+                continue
+            self._kept.add(leaf)
+            words = plain(leaf).split()
+            if len(leaf.split()) >= FEWEST_WORDS <= len(words):
+                self.texts.setdefault(tuple(words[:FEWEST_WORDS]), {}).setdefault(plain(leaf), source)
+            for value in telling(leaf):
+                if value.kind == "number":
+                    self.numbers.setdefault(float(value.form), source)
+                else:
+                    form = value.form[-TAIL:] if value.kind == "phone number" else value.form
+                    self.values.setdefault((value.kind, form), source)
 
     def keep_name(self, name: str, source: str) -> None:
         """Make the parts of a person's name secrets."""
@@ -94,20 +104,6 @@ class Secrets:
         """Make a date a secret."""
         day = to_local(timestamp, zone)
         self.values.setdefault(("date", month_day(day.month, day.day)), source)
-
-    def _keep_text(self, text: str, source: str) -> None:
-        if text in self._kept:
-            return
-        self._kept.add(text)
-        words = plain(text).split()
-        if len(text.split()) >= FEWEST_WORDS <= len(words):
-            self.texts.setdefault(tuple(words[:FEWEST_WORDS]), {}).setdefault(plain(text), source)
-        for value in telling(text):
-            if value.kind == "number":
-                self.numbers.setdefault(float(value.form), source)
-            else:
-                form = value.form[-TAIL:] if value.kind == "phone number" else value.form
-                self.values.setdefault((value.kind, form), source)
 
 
 def secrets_of(trajectory: Trajectory, scenario: Scenario) -> Secrets:
