@@ -134,15 +134,15 @@ class McpTools:
         from mcp import MCPError
 
         await checkpoint_if_cancelled()  # a server in the same process gives no other task a chance to stop the caller
+        meta = cast("Any", dict(mark)) or None
         try:
             if isinstance(request.arguments, str):
-                return output(await self._call_raw(request.name, request.arguments, mark))
-            meta = cast("Any", dict(mark)) or None
+                return output(await self._call_raw(request.name, request.arguments, meta))
             return output(await self.client.call_tool(request.name, dict(request.arguments), meta=meta))
         except (MCPError, OSError, ValueError, RuntimeError) as error:
             raise AgentError(f"the call of {request.name!r} was not answered: {named(error)}") from error
 
-    async def _call_raw(self, name: str, arguments: str, mark: Mapping[str, Any]) -> "CallToolResult":
+    async def _call_raw(self, name: str, arguments: str, meta: Any) -> "CallToolResult":
         """Send what a model wrote as it is: the SDK's own call takes objects only, the wire takes anything."""
         from mcp.types import CallToolResult, Request, RequestParams
 
@@ -154,7 +154,7 @@ class McpTools:
             method: str = "tools/call"
             params: RawParams
 
-        request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=cast("Any", dict(mark)) or None))
+        request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=meta))
         return await self.client.session.send_request(request, CallToolResult)
 
 

@@ -5,6 +5,7 @@ which is how Codex offers tools, are known here as ``NAMESPACE::NAME``, and are 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any, cast
 
 from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
@@ -72,7 +73,7 @@ def whole(answer: WireAnswer) -> dict[str, Any]:
 
 def stream(answer: WireAnswer) -> Iterator[str]:
     """An answer as server-sent events."""
-    number = iter(range(1_000_000))
+    number = count()
 
     def say(kind: str, **fields: Any) -> str:
         return event({"type": kind, "sequence_number": next(number), **fields}, kind)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from typing import TypeVar
 
 from sandbox_mcp.world.faults import DuplicateError, NoDataError
@@ -97,4 +98,4 @@ def first(items: Iterable[_T], limit: int | None) -> list[_T]:
     """
     if limit is not None and not 1 <= limit <= LIMIT:
         raise ValueError(f"limit must be between 1 and {LIMIT}, not {limit}")
-    return [item for _, item in zip(range(limit or LIMIT), items, strict=False)]
+    return list(islice(items, limit or LIMIT))
