@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.options import PLACE, as_json, print_json, print_table, world_files
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
@@ -29,15 +30,24 @@ def command() -> None:
 @world_files
 @as_json
 def list_(as_json: bool) -> None:
-    """Print every world that can be found here."""
+    """Print every world that can be found here; exit code 2 if one of them cannot be loaded."""
     from sandbox_mcp.worlds import named, names
 
-    found = [_counts(named(name)) for name in names()]
+    found: list[dict[str, Any]] = []
+    broken: list[SandboxError] = []
+    for name in names():
+        try:
+            found.append(_counts(named(name)))
+        except SandboxError as error:
+            broken.append(SandboxError(f"world {name!r}: {error}"))
     if as_json:
         print_json(found)
     else:
         headers = ("name", "version", "tables", "tools", "acts", "events", "gates")
         print_table(headers, [tuple(item[header] for header in headers) for item in found])
+    if broken:
+        broken[0].more = broken[1:]
+        raise broken[0]
 
 
 def _counts(world: "World") -> dict[str, Any]:
@@ -164,15 +174,20 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
 
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights.
     """
-    from sandbox_mcp.authoring.world_check import check_world
+    from sandbox_mcp.authoring.world_check import WorldFinding, check_world
     from sandbox_mcp.worlds import files, load, named
     from sandbox_mcp.worlds import names as all_names
 
     own = [world for path in files() for world in load(path)]
-    worlds = [named(name) for name in names] or own or [named(name) for name in all_names()]
+    worlds, found = [named(name) for name in names] or own, list[WorldFinding]()
+    for name in all_names() if not worlds else ():
+        try:
+            worlds.append(named(name))
+        except SandboxError as error:
+            found.append(WorldFinding(name, name, "declaration", str(error)))
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
     with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings
-        found = [finding for world in worlds for finding in check_world(world, refused[world.name])]
+        found += (finding for world in worlds for finding in check_world(world, refused[world.name]))
     if as_json:
         findings = [item.to_json() for item in found]
         print_json({"worlds": [world.name for world in worlds], "findings": findings, "refused": refused})

@@ -216,9 +216,12 @@ def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping
     """What a recorded world makes something else of."""
     blocks = cast("list[Mapping[str, Any]]", result.get("content") or [])
     kinds = [str(block.get("type")) for block in blocks]
-    if "structuredContent" not in result and kinds != ["text"]:
+    if result.get("isError") is True:
+        if kinds != ["text"] or "structuredContent" in result:
+            yield f"errors of {tool.name} come as their texts alone"
+    elif "structuredContent" not in result and kinds != ["text"]:
         yield f"results of {tool.name} with the content {' and '.join(kinds) or 'none'} come as a list of blocks"
-    if "structuredContent" in result:
+    elif "structuredContent" in result:
         compact = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
         if [block.get("text") for block in blocks] != [compact]:
             yield f"the content beside the object that {tool.name} gives is written as the object's JSON in one line"

@@ -303,6 +303,22 @@ def test_a_name_that_another_world_has_is_refused(tmp_path: Path) -> None:
     assert "two.py" in str(twice)
 
 
+def test_an_installed_world_that_cannot_be_loaded_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "leaking-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: leaking\nVersion: 1.0\n", encoding="utf-8")
+    (installed / "entry_points.txt").write_text("[sandbox_mcp.worlds]\nattic = leaking:attic\n", encoding="utf-8")
+    (tmp_path / "leaking.py").write_text("raise RuntimeError('no roof')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    listed = run("list")
+    assert [line.split()[0] for line in listed.stdout.splitlines()[1:]] == list(BUILT_IN)
+    assert str(listed.exception) == (
+        "world 'attic': the world at 'leaking:attic' cannot be loaded: RuntimeError: no roof (leaking.py, line 1)"
+    )
+
+
 @pytest.mark.parametrize("name", ["Shop", "1shop", "a-b", "class", "../x"])
 def test_a_name_that_no_world_can_have_is_refused(tmp_path: Path, name: str) -> None:
     assert isinstance(run("new", name, "--in", tmp_path / "new").exception, SandboxError)
