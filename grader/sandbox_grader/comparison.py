@@ -80,6 +80,10 @@ class Comparison:
 
         return text_of_comparison(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a notebook shows where a cell ends in the comparison: what ``print`` does."""
+        printer.text("..." if cycle else str(self))
+
 
 def measures(report: Report) -> dict[str, Estimate | None]:
     """The mean, pass@k and pass^k of a report by name."""

@@ -349,6 +349,10 @@ class Report:
 
         return text_of(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a notebook shows where a cell ends in the report: what ``print`` does."""
+        printer.text("..." if cycle else str(self))
+
 
 def _is_apart(scores: Scores) -> bool:
     return scores.filled and not scores.spoiled and (scores.reason or "").startswith("filled:")

@@ -16,6 +16,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.report import Report, why_not
 from sandbox_grader.statistics import PASS
 from sandbox_mcp.shown import cell, json_text
+from sandbox_mcp.whole_files import write_whole
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 FORMS = (".json", ".csv", ".xml", ".parquet")
@@ -93,11 +94,14 @@ def write_report(path: Path, report: Report, threshold: float | None = None) -> 
 
     Raises:
         GraderError: the suffix names no known form, or Parquet is asked for without its extra.
+        OSError: it cannot be written, and is as it was before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
         arrow, parquet = _extra("pyarrow", "Parquet", "parquet"), _extra("pyarrow.parquet", "Parquet", "parquet")
-        parquet.write_table(arrow.Table.from_pylist(rows(report)), str(path))
+        packed = io.BytesIO()
+        parquet.write_table(arrow.Table.from_pylist(rows(report)), packed)
+        write_whole(path, packed.getvalue())
         return
     forms = {
         ".json": lambda: json_text(report.to_json()) + "\n",
@@ -107,7 +111,7 @@ def write_report(path: Path, report: Report, threshold: float | None = None) -> 
     form = forms.get(path.suffix)
     if form is None:
         raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit) or .parquet")
-    path.write_text(form(), encoding="utf-8")
+    write_whole(path, form())
 
 
 def data_frame(report: Report) -> Any:

@@ -8,6 +8,7 @@ import click
 from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.options import FILE, PLACE, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.whole_files import write_whole
 
 
 @click.command()
@@ -36,7 +37,7 @@ def command(
     find = finder(places)
     known = {item.started.scenario: find(item.started.scenario) for item in sessions}
     goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
-    out.write_text(sheet(sessions, goals, ask or QUESTIONS, seed), encoding="utf-8", newline="")
+    write_whole(out, sheet(sessions, goals, ask or QUESTIONS, seed))
     for column in ask or QUESTIONS:
         click.echo(f"{column}: {QUESTIONS.get(column, 'as you agree upon')}", err=True)
     click.echo(f"wrote {counted(len(sessions), 'session')} to {out}", err=True)

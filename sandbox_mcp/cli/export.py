@@ -10,6 +10,7 @@ import click
 from sandbox_mcp.cli.grade import finder, name_left_out
 from sandbox_mcp.cli.options import PLACE, LogPlace, of_each_log, scenario_files
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.whole_files import naming, write_whole
 
 if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
@@ -51,16 +52,15 @@ def command(
     write = exporter(format_name)
     if out:
         out.mkdir(parents=True, exist_ok=True)
-    written, unusable = 0, list[Path]()
+    taken, unusable = set[str](), list[Path]()
     for path, made in of_each_log(paths, write, unusable):
-        text = json.dumps(made, ensure_ascii=False) + "\n"
-        written += 1
+        text, name = json.dumps(made, ensure_ascii=False) + "\n", _name_of_its_own(path, taken)
         if out:
-            (out / f"{path.stem}.json").write_text(text, encoding="utf-8")
+            write_whole(out / f"{name}.json", text)
         else:
             click.echo(text, nl=False)
     if out:
-        click.echo(f"exported {counted(written, 'session')} to {out}", err=True)
+        click.echo(f"exported {counted(len(taken), 'session')} to {out}", err=True)
     if unusable:
         raise click.exceptions.Exit(2)
 
@@ -92,7 +92,8 @@ def _train(
     unreadable = name_left_out(report)
     check_metric(name, report.sessions)
     left, written = Counter[str](), 0
-    with out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:
+    place = naming(out) if out else nullcontext()
+    with place, out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:
         for scores in report.ordered:
             value = scores.value(name)
             reason = (scores.reason or "not scored") if value is None else None
@@ -126,20 +127,29 @@ def _copy(paths: tuple[Path, ...], out: Path | None, *, packed: bool) -> None:
     if out is None:
         raise click.UsageError(f"export {'pack' if packed else 'log'} writes into a folder; name it with -o")
     out.mkdir(parents=True, exist_ok=True)
-    unusable, written = list[Path](), Counter[str]()
+    unusable, taken = list[Path](), set[str]()
     with PackWriter(out, "pack") if packed else nullcontext() as pack:
 
         def write(trajectory: "Trajectory") -> None:
             path = Path(trajectory.path)
             lines = log_bytes(path)
-            written[path.stem] += 1
-            name = path.stem if written[path.stem] == 1 else f"{path.stem}-{written[path.stem]}"
+            name = _name_of_its_own(path, taken)
             if pack:
                 pack.add(name, lines if can_be_packed(lines) else all_lines(trajectory))
             else:
-                (out / f"{name}.jsonl").write_bytes(lines)
+                write_whole(out / f"{name}.jsonl", lines)
 
         done = sum(1 for _ in of_each_log(paths, write, unusable))
     click.echo(f"exported {counted(done, 'session')} to {out}", err=True)
     if unusable:
         raise click.exceptions.Exit(2)
+
+
+def _name_of_its_own(path: Path, taken: set[str]) -> str:
+    """What a log is called among those that were written, as two runs may have logs of the same name."""
+    name, number = path.stem, 1
+    while name in taken:
+        number += 1
+        name = f"{path.stem}-{number}"
+    taken.add(name)
+    return name

@@ -9,6 +9,7 @@ import click
 
 from sandbox_mcp.cli.options import PLACE, PLACE_HERE, as_json, print_json
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +113,5 @@ def _kept(folder: Path, name: str, events: "Sequence[Event]") -> Path:
         if path.read_bytes() == text.encode():
             return path
         number += 1
-    draft = path.with_name(f"{path.name}.new")
-    draft.write_text(text, encoding="utf-8", newline="\n")
-    draft.replace(path)
+    write_whole(path, text)
     return path

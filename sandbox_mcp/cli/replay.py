@@ -12,6 +12,7 @@ import click
 
 from sandbox_mcp.cli.options import FOLDER_HERE, PLACE, LogPlace, as_json, of_each_log, print_json, scenario_files
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.by_hand import PlayableSuite
@@ -150,6 +151,6 @@ def _accepted(replayed: "Sequence[ReplayedConversation]", folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{conversation.name}.json" for conversation in replayed]
     for path, conversation in zip(paths, replayed, strict=True):
-        path.write_text(json.dumps(conversation.document, indent=1), encoding="utf-8")
+        write_whole(path, json.dumps(conversation.document, indent=1))
     sessions = (parse_trajectory("".join(map(to_line, item.events)).encode()) for item in importer("tooltalk")(paths))
     return sum(ToolTalk().grade(Subject(session), "compat").values["matches"] for session in sessions)

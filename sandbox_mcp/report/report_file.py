@@ -14,6 +14,7 @@ from sandbox_mcp.report.index import Index
 from sandbox_mcp.report.overview import comparison, overview
 from sandbox_mcp.report.page import page
 from sandbox_mcp.report.session_page import session_page
+from sandbox_mcp.whole_files import write_whole
 
 SAMPLE = 100
 """How many passed sessions are shown whole, where there are more."""
@@ -64,6 +65,4 @@ def _sample(rows: list[dict[str, Any]]) -> str | None:
 
 def write(path: Path, text: str) -> None:
     """Write the file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, text)

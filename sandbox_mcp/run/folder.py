@@ -11,7 +11,6 @@ files of their own, because they will be set aside.
 """
 
 import json
-import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.trajectory.log import log_bytes, logs_at
 from sandbox_mcp.trajectory.packs import SUFFIX, PackWriter, in_pack, leave_out
+from sandbox_mcp.whole_files import write_whole
 
 MANIFEST = "run.json"
 SUMMARY = "summary.json"
@@ -204,7 +204,7 @@ class RunFolder:
         while (target := aside / f"{path.name.partition(SUFFIX)[0]}.{number}{SUFFIX}.aside").exists():
             number += 1
         if in_pack(path):
-            target.write_bytes(log_bytes(path))
+            write_whole(target, log_bytes(path))
             leave_out(path)
         else:
             path.replace(target)
@@ -217,10 +217,7 @@ def _own_files_last(path: Path) -> tuple[bool, Path]:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON document whole or not at all."""
-    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    write_whole(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _compact(value: Any) -> str:

@@ -271,10 +271,10 @@ class PackWriter:
         try:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
-        except OSError:
+        except OSError as error:
             self._broken = True
             os.ftruncate(self._descriptor, before)
-            raise
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
 
 class _Compressor:

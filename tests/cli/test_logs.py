@@ -14,6 +14,7 @@ from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.trajectory.log import find_logs
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each
+from tests.session.full_disks import no_file_beyond
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -210,3 +211,41 @@ class TestPacked:
         done = CliRunner().invoke(group, ["export", "log", str(log)])
         assert done.exit_code == 2
         assert "export log writes into a folder; name it with -o" in done.output
+
+
+def test_logs_of_the_same_name_are_exported_beside_each_other(log: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second" / "one.jsonl"
+    second.parent.mkdir()
+    second.write_bytes(log.read_bytes())
+    (second.parent / "one-2.jsonl").write_bytes(log.read_bytes())
+    for form, suffix in (("openai-chat", ".json"), ("log", ".jsonl")):
+        done = invoke("export", form, second.parent, log, "-o", tmp_path / form)
+        assert "exported 3 sessions" in done.stderr
+        assert sorted(path.name for path in (tmp_path / form).iterdir()) == [
+            f"one-2{suffix}", f"one-3{suffix}", f"one{suffix}"
+        ]  # fmt: skip
+
+
+FULL = {
+    "grade LOG --no-bounds --out OUT/scores.csv": "scores.csv",
+    "grade LOG --no-bounds --out OUT/scores.json": "scores.json",
+    "export log LOG -o OUT": "one.jsonl",
+    "export pack LOG -o OUT": "pack-1.jsonl.zst",
+    "export openai-chat LOG -o OUT": "one.json",
+    "annotate LOG -o OUT/sheet.csv": "sheet.csv",
+    "report LOG -o OUT/page.html": "page.html",
+}
+
+
+@each(("line", "named"), FULL.items())
+def test_on_a_full_disk_the_file_that_could_not_be_written_is_named(
+    line: str, named: str, tmp_path: Path, log: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir(parents=True)
+    words = line.replace("LOG", str(log)).replace("OUT", str(out)).split()
+    invoke("grade", log, "--no-bounds")  # what is cached is cached by now
+    with no_file_beyond(64):
+        done = invoke(*words)
+    assert named in str(done.exception), done.output
+    assert [path.name for path in out.iterdir() if path.stat().st_size] == []

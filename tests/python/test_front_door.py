@@ -82,6 +82,21 @@ def test_printing_shows_the_tables_of_run() -> None:
     assert "wifi_off  base     1/1     1.000    0.000  3.000  user_ended 1" in text
 
 
+def test_a_notebook_shows_reports_and_comparisons_as_they_are_printed() -> None:
+    class Printer:
+        def __init__(self) -> None:
+            self.shown = ""
+
+        def text(self, told: str) -> None:
+            self.shown += told
+
+    report = evaluate(agent, Suite().select("wifi_off", "wifi_off_polite"))
+    for told in (report, report.compare(report)):
+        printer = Printer()
+        getattr(told, "_repr_pretty_")(printer, cycle=False)  # noqa: B009  (IPython's name)
+        assert printer.shown == str(told)
+
+
 def test_a_data_frame_has_a_row_per_session() -> None:
     pytest.importorskip("pandas")
     frame = evaluate(agent, Suite().select("wifi_off"), trials=2).to_pandas()

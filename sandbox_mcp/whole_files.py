@@ -1,0 +1,45 @@
+"""Files that are written whole or not at all, and the name of the file in what the system says when it cannot be."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+LONGEST = 200
+"""Characters of a file's name that its draft has too: names may have 255, and the draft's says whose it is besides."""
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file, so that it is there whole or as it was before; text is written as UTF-8, its line ends as they are.
+
+    A pipe or a device is written to, and a link leads to what is written.
+
+    Raises:
+        OSError: it cannot be written; the error names it.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    with naming(path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+            return
+        target = path.resolve()
+        draft = target.with_name(f".{target.name[:LONGEST]}.{os.getpid()}")
+        try:
+            draft.write_bytes(content)
+            draft.replace(target)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Have errors of the system name this file, which those of a write do not.
+
+    Raises:
+        OSError: what was raised, with the path as its ``filename``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
