@@ -25,21 +25,15 @@ def command(context: click.Context, as_json: bool) -> None:
     from sandbox_clients.frameworks import FRAMEWORKS, installed
     from sandbox_clients.registry import AGENTS
 
-    found = {name: installed(name) for name in FRAMEWORKS}
-    rows: list[dict[str, Any]] = [
-        {"agent": name, "is": "built in", "asks": "nobody" if name in _MODELLESS else "a model", "ready": True}
-        for name in AGENTS
-    ]
-    rows += [
-        {
-            "agent": name,
-            "is": framework.title,
-            "asks": framework.protocol,
-            "ready": all(found[name].values()) and len(found[name]) == len(framework.requires) + len(framework.node),
-            "versions": found[name],
-        }
-        for name, framework in FRAMEWORKS.items()
-    ]
+    rows: list[dict[str, Any]] = []
+    for name in AGENTS:
+        asks = "nobody" if name in ("reference", "refuse") else "a model"
+        rows.append({"agent": name, "is": "built in", "asks": asks, "ready": True})
+    for name, framework in FRAMEWORKS.items():
+        found = installed(name)
+        ready = all(found.values()) and len(found) == len(framework.requires) + len(framework.node)
+        told = {"agent": name, "is": framework.title, "asks": framework.protocol}
+        rows.append({**told, "ready": ready, "versions": found})
     if as_json:
         print_json(rows)
         return
@@ -95,6 +89,3 @@ def _wanted(names: Sequence[str], everything: bool) -> list[str]:
         if name not in FRAMEWORKS:
             raise UnknownAgentError(f"unknown framework {name!r}; {closest(name, FRAMEWORKS)}")
     return list(dict.fromkeys(names or FRAMEWORKS))
-
-
-_MODELLESS = frozenset({"reference", "refuse"})

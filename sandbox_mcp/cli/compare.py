@@ -74,27 +74,21 @@ def command(
 
     one, *others = map(read, paths)
     unreadable = [name_left_out(report) for report in (one, *others)]
+    found = [one.compare(other) for other in others] if not graders else []
     if not others:
         found = one.across_variants() if across == "variant" else [_branches(one, places)]
-        if as_json:
-            print_json([item.to_json() for item in found])
-        for number, item in enumerate(() if as_json else found):
+    if graders:
+        _show_flips(compare_graders(one, others[0]), as_json)
+    elif as_json and len(others) == 1:
+        print_json(found[0].to_json())
+    elif as_json:
+        print_json(comparisons_as_json(found) if others else [item.to_json() for item in found])
+    elif len(others) > 1:
+        print_comparisons(found)
+    else:
+        for number, item in enumerate(found):
             click.echo("\n" * (number > 0), nl=False)
             _show(item, everything=everything)
-    elif graders:
-        _show_flips(compare_graders(one, others[0]), as_json)
-    elif len(others) == 1:
-        found = one.compare(others[0])
-        if as_json:
-            print_json(found.to_json())
-        else:
-            _show(found, everything=everything)
-    else:
-        found = [one.compare(other) for other in others]
-        if as_json:
-            print_json(comparisons_as_json(found))
-        else:
-            print_comparisons(found)
     if any(unreadable):
         raise click.exceptions.Exit(2)
 

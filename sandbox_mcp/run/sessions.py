@@ -7,7 +7,6 @@ import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import anyio
@@ -164,41 +163,33 @@ class Crew:
         manager = SessionManager(self.suite, max_sessions=seats, batch_window=window, knowledge=self.knowledge)
         try:
             async with transport(plan.transport, manager) as reach:
-                yield partial(self._session, table=_Table(manager, reach, plan.patience, pack))
+                yield lambda unit: self._session(unit, manager, reach, plan.patience, pack)
         finally:
             with anyio.CancelScope(shield=True):
                 await self.agent.aclose()
                 await self.users.aclose()
 
-    async def _session(self, unit: Unit, table: "_Table") -> Scores:
+    async def _session(
+        self, unit: Unit, manager: SessionManager, reach: Reach, patience: float, pack: PackWriter | None
+    ) -> Scores:
         scenario = self.suite.get(unit.scenario)
         spec = self.complete(SessionSpec(scenario, unit.variant, unit.seed, unit.trial, agent=self.description))
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             user = self.users.make(spec)
-            await self.play_session(table.manager, spec, user, traced(log), table.reach, table.patience)
+            await self.play_session(manager, spec, user, traced(log), reach, patience)
         if log.lost is not None:
             raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
         trajectory = log.memory.trajectory()
         broke = trajectory.ended is None or trajectory.ended.reason in INFRASTRUCTURE
         try:
-            self.folder.keep(unit, None if broke else table.pack)
+            self.folder.keep(unit, None if broke else pack)
         except OSError as error:
             told = f"the run cannot go on, as the log of {unit.name!r} cannot be kept: {error.strerror or error}"
             raise RunError(told) from error
         found = self.judge(trajectory, scenario)
         scored(trajectory.started, found.figures)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Where sessions are played: who opens them, the way to their tools, how long an answer may take, and the pack."""
-
-    manager: SessionManager
-    reach: Reach
-    patience: float
-    pack: PackWriter | None
 
 
 class _Both:

@@ -67,16 +67,10 @@ def environments(
             if tag.startswith(TAG):
                 grouped.setdefault(tag.removeprefix(TAG), []).append(scenario)
     order = [*(name for name in TOOLSCAN if name in grouped), *sorted(grouped.keys() - TOOLSCAN.keys())]
-    return tuple(
-        Environment(
-            name,
-            EnvironmentFigures(
-                len(grouped[name]),
-                fmean(fmean(map(turns, item.solutions)) for item in grouped[name]),
-                fmean(len(item.tools) for item in grouped[name]),
-            ),
-            TOOLSCAN.get(name),
-            similarity(grouped[name][0].home.agent_tools),
-        )
-        for name in order
-    )
+    found: list[Environment] = []
+    for name in order:
+        mine = grouped[name]
+        taken = fmean(fmean(map(turns, item.solutions)) for item in mine)
+        figures = EnvironmentFigures(len(mine), taken, fmean(len(item.tools) for item in mine))
+        found.append(Environment(name, figures, TOOLSCAN.get(name), similarity(mine[0].home.agent_tools)))
+    return tuple(found)

@@ -7,14 +7,23 @@ call, each reply and each further word of the user; where a scenario has several
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from sandbox_mcp.tools import Tool, World
+from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_scenarios.loader import Suite
-from sandbox_scenarios.model import CallConstraint, Category, Milestone, Scenario, Solution, TableConstraint
+from sandbox_scenarios.model import (
+    CallConstraint,
+    Category,
+    Milestone,
+    PlannedCall,
+    Scenario,
+    Solution,
+    TableConstraint,
+)
 from sandbox_scenarios.stats import published
 from sandbox_scenarios.stats.environments import Environment, environments
 from sandbox_scenarios.variants import presented
@@ -115,6 +124,14 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         f"{name}.{column.name}" for home in homes for name, table in home.tables.items() for column in table.columns
     ]
     found = Counter(category for item in scenarios for category in item.categories)
+    called: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in every_tool}
+    given: dict[str, set[str]] = {name: set() for name in every_tool}
+    for item in scenarios:
+        planned = [call for solution in item.solutions for call in _planned(solution)]
+        for call in planned:
+            given[call.tool].update(call.arguments)
+        for name, category in product({call.tool for call in planned}, item.categories):
+            called[name][category] += 1
     reached = ((name, found[name] * len(CLASSIC)) for name in get_args(Category))
     cases = (Count(name, value, published.CATEGORIES.get(name) if theirs else None) for name, value in reached)
     return Stats(
@@ -127,8 +144,8 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         worlds=Counter(suite.lineage(item.name)[-1] for item in scenarios),
         families=Counter(Path(item.path).stem for item in scenarios),
         similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
-        calls=_calls(scenarios, every_tool),
-        arguments=_arguments(scenarios, every_tool),
+        calls=called,
+        arguments={name: (len(given[name]), len(tool.parameters)) for name, tool in every_tool.items()},
         environments=environments(scenarios, turns, similarity),
         dialogues=_dialogues(scenarios, homes[0]) if [home.name for home in homes] == [published.TOOLTALK] else (),
     )
@@ -141,11 +158,14 @@ def _statistics(scenarios: Sequence[Scenario], tools: int, published_too: bool) 
         len(scenarios) * len(CLASSIC),
         tools,
     )
-    named = zip(published.STATISTICS.items(), ours, strict=True)
-    return tuple(
-        Count(name, value, theirs if published_too else None, not name.startswith("average"))
-        for (name, theirs), value in named
-    )
+    counts = _beside(published.STATISTICS, ours)
+    return counts if published_too else tuple(replace(count, theirs=None) for count in counts)
+
+
+def _beside(figures: Mapping[str, float], ours: Sequence[float]) -> tuple[Count, ...]:
+    """Our figures beside published ones; averages are there to compare only."""
+    named = zip(figures.items(), ours, strict=True)
+    return tuple(Count(name, value, theirs, not name.startswith("average")) for (name, theirs), value in named)
 
 
 def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
@@ -164,8 +184,7 @@ def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
         len(tools),
         len({tool.domain for tool in tools.values()}),
     )
-    named = zip(published.DIALOGUES.items(), ours, strict=True)
-    return tuple(Count(name, value, theirs, not name.startswith("average")) for (name, theirs), value in named)
+    return _beside(published.DIALOGUES, ours)
 
 
 def turns(solution: Solution) -> int:
@@ -173,7 +192,7 @@ def turns(solution: Solution) -> int:
     return 2 * len(_planned(solution)) + 2 * len(solution.turns)
 
 
-def _planned(solution: Solution) -> list[Any]:
+def _planned(solution: Solution) -> list[PlannedCall]:
     return [call for turn in solution.turns for call in turn.calls]
 
 
@@ -239,22 +258,3 @@ def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similar
     alike = {names: similarity(names) for names in {*offered}}  # many scenarios offer the same tools
     found = [alike[names] for names in offered]
     return {name: _mean([item[name] for item in found]) for name in (found[0] if found else ())}
-
-
-def _calls(scenarios: Sequence[Scenario], tools: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-    table: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in tools}
-    for scenario in scenarios:
-        called = {call.tool for solution in scenario.solutions for call in _planned(solution)}
-        for name in called:
-            for category in scenario.categories:
-                table[name][category] += 1
-    return table
-
-
-def _arguments(scenarios: Sequence[Scenario], tools: Mapping[str, Tool]) -> Mapping[str, tuple[int, int]]:
-    given: dict[str, set[str]] = {name: set() for name in tools}
-    for scenario in scenarios:
-        for solution in scenario.solutions:
-            for call in _planned(solution):
-                given[call.tool].update(call.arguments)
-    return {name: (len(given[name]), len(tool.parameters)) for name, tool in tools.items()}
