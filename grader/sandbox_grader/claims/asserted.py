@@ -45,10 +45,6 @@ _WAS_TO_BE = re.compile(
     r"|happen|meet|leave|arrive|start|depart)\b[^.;]{0,24}|(?:at|for|on)(?: the)? )$"
 )
 """Before what was planned once, and is not so."""
-_EXCLUDING = re.compile(
-    r"\b(?:as opposed to|unlike|instead of|rather than|not|scratch|forget|ignore|contrary to|disregard"
-    r"|strike)\s{1,4}(?:the |a |at |on |by )?[$€£¥]?\s{0,4}$"
-)
 
 
 _IS_WRONG = re.compile(
@@ -81,8 +77,7 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "denied"
     before = spoken.low[max(clause.start, start - 40) : start]
     if (
-        _EXCLUDING.search(before)
-        or _IS_WRONG.match(spoken.low, end)
+        _IS_WRONG.match(spoken.low, end)
         or _NO_LONGER.match(spoken.low, end)
         or (_WAS_TO_BE.search(before) and _PUT_OFF.search(spoken.sentence(clause.sentence)))
     ):
@@ -121,9 +116,6 @@ _WOULD_BE_NICE = re.compile(
     r"|convenient|cheap|"
     r"short|fine)\b"
 )
-_OR_SO_MANY = re.compile(
-    r"\s*(?:degrees |km |am |pm )?(?:or|and) (?:more|less|over|under|so years)\b(?! (?:the|an?|your|my|his|her)\b)"
-)
 
 
 _NOT_BEFORE = re.compile(r"\b(?:before|until|till|earlier than) (?:about |the )?$")
@@ -155,7 +147,6 @@ def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
         or _ENDS_BEFORE.search(before)
         or _BETWEEN.search(before)
         or _WOULD_BE_NICE.match(spoken.low, end)
-        or _OR_SO_MANY.match(spoken.low, end)
     )
 
 

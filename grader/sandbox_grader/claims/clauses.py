@@ -36,7 +36,7 @@ _BREAK = re.compile(
     rf"|, (?=[a-z]{{3,12}} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
     rf"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went"
     rf"|\w{{2,12}}ed)\b)"
-    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|just|"
+    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just|"
     rf"only|actually"
     rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
     rf"please|at|on)\b)"
@@ -334,7 +334,7 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
     behind = blind[first.end - 3 : second.end] if blind[first.end - 3 : first.end] == " if" else lead_of_second
     if _AS_SOON_AS.match(lead_of_second) and not _PASSED.search(first.text):
         first.supposes = True
-    if _IF_THE_WORLD.match(behind):
+    if _IF_THE_WORLD.match(behind) or _UNLESS_IT_IS.match(behind):
         first.supposes = True
 
 
@@ -349,6 +349,9 @@ _PROVIDED = re.compile(
     r"(?! (?:you|needed|anything|necessary)\b)"
 )
 """A condition that leaves open what comes after it."""
+_UNLESS_IT_IS = re.compile(
+    r"\W*(?:provided|supposing|assuming|unless|as long as)\b(?! (?:you|i|we|anything|necessary)\b)"
+)
 _FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b")
 _AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")

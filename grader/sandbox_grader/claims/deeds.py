@@ -21,11 +21,11 @@ _TELLING: dict[str, str] = {
     r"|is out|received|has (?:your|the|been)|have "
     r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
-    r"nudge|alarm|put|in place|entry",
+    r"nudge|alarm|put|in place|entry|hear from me",
     "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed|in your (?:contacts|"
     r"address book|phone)|entry|contacts?|address book|new|there|made|included",
     "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed|"
-    r"dropped|no longer|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more|rid of|"
+    r"dropped|no longer|any (?:longer|more)|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more|rid of|"
     r"stopped|unsent",
     "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|"
     r"adjusted|shifted|swapped|replaced|pushed|extended|now|set|switched|put|brought|labell?ed|"
@@ -257,6 +257,7 @@ _RESTORED = re.compile(
     r"|them|that|this"
     r"|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
     r"|them) (?:all )?back\b"
+    r"|\b(?:added|saved|created|entered) (?:it|him|her|them|everything) (?:\w+ )?again\b"
     r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
 )
 """Undoes what was removed or changed."""
@@ -329,7 +330,10 @@ _PERFECT = re.compile(
 
 def _flips(text: str, kinds: Sequence[str]) -> bool:
     """``no longer in your contacts`` tells of a removal, although it denies."""
-    gone = r"\b(?:no longer|not (?:\w+ )?any ?more|no more|nothing left|not in your|is not there|not find)\b"
+    gone = (
+        r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)"
+        r"|not (?:\w+ )?any ?more|no more|nothing left|not in your|is not there|not find)\b"
+    )
     return any(kind in ("remove", "stop") for kind in kinds) and re.search(gone, text) is not None
 
 

@@ -42,7 +42,7 @@ NEGATIONS = frozenset(table("not no never without hardly nothing neither nor can
 _MAY = frozenset(table("may might could can"))
 _PAST = frozenset(table("was were did had"))
 _OPINION = frozenset(
-    table("think guess suppose believe assume imagine suspect reckon presume expect bet probably likely")
+    table("think guess suppose believe assume imagine suspect reckon presume expect bet wager venture probably likely")
 )
 _FUNCTION = frozenset(
     table(
@@ -132,6 +132,7 @@ HEARSAY = re.compile(
     r"|(?:word|legend|rumou?r|gossip|tradition) (?:has it|on the street|goes|says)|the story goes|my (?:grand\w+"
     r"|mother|father|mom|mum|dad|aunt|uncle|sister|brother|cousin|friends?|neighbou?rs?|colleagues?|boss"
     r"|teacher) (?:\w+ )?(?:say|says|said|swears?|swore|claims?|claimed|told me|thinks?|believes?)"
+    r"|(?<!you )(?<!tool )(?<!phone )(?<!app )(?<!search )(?<!service )\btold me(?! to\b)"
     r"|the \w+ (?:at|in|on|from|behind) (?:the|my|your|his|her) (?!phone|inbox|list|map|app|calendar)\w+ (?:said"
     r"|says|told me"
     r"|tells me)"

@@ -30,10 +30,6 @@ _LOOSE = re.compile(
     r"){0,3}\W*$"
 )
 _OR = re.compile(r"\bor\b|/|\balternatively\b|\bversus\b|\bvs\b|\bthen again\b")
-_NOW = re.compile(
-    r"\b(?:it is now|now it is|right now|currently|current (?:local )?time|time is now|at the moment|as of "
-    r"now|time now|it is)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +275,7 @@ def _corrects(spoken: Spoken, item: Mention, right: Sequence[Seen]) -> bool:
     same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - _FUNCTION_WORDS
     lead = spoken.low[spoken.clause_at(item.start).start : item.start]
     bare = not set(re.findall(r"[a-z]{2,}", lead)) - _FUNCTION_WORDS - _CORRECTING
-    return bool(_CORRECTS.match(text)) and (
-        bool(same) or bare or bool(_SECOND_THOUGHT.match(text)) or bool(_LOOSE.match(text[: item.start]))
-    )
+    return bool(_CORRECTS.match(text)) and (bool(same) or bare or bool(_SECOND_THOUGHT.match(text)))
 
 
 def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
@@ -305,9 +299,6 @@ _WAS = re.compile(r"\b(?:was|were|had)\b")
 
 def _of_its_own(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     """Whether a value is another one of the thing's several values: the time it is now, its low, its sunset."""
-    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
-    if fact.type == "time" and _NOW.search(lead) and re.search(r"\bnow|current|moment", lead):
-        return True
     then = right and _WAS.search(spoken.clause_at(right[-1].mention.start).text)
     if then and attribute_of(spoken, item) == "current":
         return False

@@ -104,6 +104,8 @@ def _against(
     other = _other_number(spoken, right)
     if other:
         return contrary(f"says {wanted} or {other!r}", other)
+    if any(_ONLY_A_PART.match(spoken.low, item.mention.end) for item in right):
+        return contrary(f"says {wanted} only as a part of another sum")
     conditional = (
         item
         for item in seen
@@ -127,6 +129,11 @@ def _weighed(spoken: Spoken, item: Mention) -> Mention:
     )
 
 
+_ONLY_A_PART = re.compile(
+    r"[^.;:!?\n\d]{0,40}\b(?:and|plus|then) (?:another|a further|an (?:extra|additional)) \d"
+    r"|,? (?:minus|less|plus) [^.;:!?\n]{1,40}, (?:so|leaving|making|which (?:is|makes|leaves)) "
+)
+"""Behind a value from which another is reckoned: ``563 francs, minus a fee of 20, so 543``."""
 _POUNDS = re.compile(r"\d pounds?$")
 _TOLD_AS = re.compile(r"\b(?:is|says|shows|gives|reads|claims|but) (?:about |only |just |actually |more like )?$")
 _AT_ITS_END = re.compile(r"\s*(?:[.;!?\n)](?!\d)|$)")

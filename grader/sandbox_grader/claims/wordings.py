@@ -29,7 +29,13 @@ def worded(spoken: Spoken, fact: Fact, others: Sequence[Fact], back: Background)
         *(other for value in fact.value for other in _number_last(str(value))),
         *(_parts(fact, back) if fact.type == "name" else ()),
     ]
-    found = [(place, _meant(spoken, place, back)) for value in values for place in places(spoken, value)]
+    whole = [place for value in fact.value for place in places(spoken, str(value))]
+    found = [
+        (place, _meant(spoken, place, back))
+        for value in values
+        for place in places(spoken, value)
+        if place in whole or not any(start <= place[0] < end for start, end in whole)
+    ]
     refusing = any(_refuses(other) for other in others)  # "location" and "cannot" are one refusal in two lists
     said = [place for place, how in found if how in ("said", "past") or (refusing and how == "denied")]
     if said:
@@ -125,7 +131,7 @@ def _meant(spoken: Spoken, place: tuple[int, int], back: Background) -> Standing
     return "denied" if how == "said" and idle and opens and _IS_NOT.match(spoken.low, place[1]) else how
 
 
-_IS_NOT = re.compile(r"(?: \w+)? (?:is|was) not (?:the|your|a|who|where|what|on|in|at) |  ?(?:did|does) not ")
+_IS_NOT = re.compile(r"(?: \w+)? (?:is|was) not (?:the|your|a|who|where|what|on|in|at) |(?: \w+)? (?:did|does) not ")
 """Behind a wording of which something is denied."""
 
 
@@ -246,6 +252,7 @@ def _listed(
     }
 
 
+_BOTH = re.compile(r" both\b")
 _STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
 """Behind the name of whoever was left as they were."""
 
@@ -262,7 +269,8 @@ def _rival(
         for first, last in said:
             early, late = sorted(((first, last), (start, end)))
             between = spoken.low[early[1] : late[0]]
-            if len(between) < 24 and _OR.search(between):
+            both = between.strip() == "and" and _BOTH.match(spoken.low, late[1])
+            if len(between) < 24 and (both or _OR.search(between)):
                 return name
         clause = spoken.clause_at(start)
         later = clause.start > said[0][0] and clause is not spoken.clause_at(said[0][0])
