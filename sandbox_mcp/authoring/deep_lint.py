@@ -21,6 +21,7 @@ from sandbox_scenarios.lint import Complaint
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
+from sandbox_mcp.authoring.mutants.mutant import untold
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
@@ -59,18 +60,23 @@ RULES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A mutant as it was played: its score, why the session ended, and whether the call that it changes misled."""
+    """A mutant as it was played: its score, why the session ended, and whether the call that it changes misled.
+
+    ``lacks`` is what a solution takes from calls that have not told it; of other mutants that is not asked.
+    """
 
     mutant: Mutant
     score: float
     ending: str | None
     turns: int
     misled: bool = False
+    lacks: str | None = None
 
     @property
     def right(self) -> bool:
-        """Whether the score is what it should be, and the end too where that matters."""
-        return self.mutant.span.holds(self.score) and (not self.mutant.ends or self.ended_well)
+        """Whether the score is what it should be, the end too where that matters, and nothing was lacking."""
+        ended = not self.mutant.ends or self.ended_well
+        return self.mutant.span.holds(self.score) and ended and self.lacks is None
 
     @property
     def ended_well(self) -> bool:
@@ -184,7 +190,8 @@ def attempt(stage: RehearsalStage, mutant: Mutant) -> Tried:
         return Tried(mutant, evaluate(stage.scenario, idle(stage.scenario)).score, None, 0)
     found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
     misled = mutant.call is not None and mutant.call.misleads(found.done)
-    return Tried(mutant, evaluate(stage.scenario, found.log).score, found.ending, found.turns, misled)
+    lacks = untold(mutant.solution, found) if mutant.rule == "reference" else None
+    return Tried(mutant, evaluate(stage.scenario, found.log).score, found.ending, found.turns, misled, lacks)
 
 
 def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
@@ -234,18 +241,23 @@ def _plain(home: World, state: Snapshot) -> Any:
 
 def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
     mutant, name = tried.mutant, stage.scenario.name
-    if mutant.span.holds(tried.score):
+    if mutant.span.holds(tried.score) and tried.lacks:
+        problem = f"an agent that {mutant.about} gets its score, but not all of it can be done: {tried.lacks}"
+    elif mutant.span.holds(tried.score):
         how = f"ended with {tried.ending!r}" if tried.ending else "was not ended by the user"
         problem = f"an agent that {mutant.about} gets its score, but the session {how}, after turn {tried.turns}"
     else:
         problem = f"an agent that {mutant.about} scores {tried.score:.3f}, expected {mutant.span.words}"
     if mutant.rule == "reference" and not mutant.span.holds(tried.score):
-        # a call that failed, or else the first milestone that was not met, and why
+        # a limit that was reached, a call that failed, what a reply lacks, or else the first milestone that was not met
         found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
         graded = details(stage.scenario, evaluate(stage.scenario, found.log))
-        calls = (f"{made.call.tool} fails with {made.error}" for made in found.done if made.error)
+        failed = ((made, "fails with" if made.arguments is not None else "cannot be called:") for made in found.done)
+        calls = (f"{made.call.tool} {how} {made.error}" for made, how in failed if made.error)
+        lacks = (f"a reply cannot be made: {missing}" for missing in (tried.lacks,) if missing)
+        limit = (f"the session ended with {how!r}" for how in (found.ending,) if how in ("max_turns", "max_calls"))
         missed = (f"milestone {item['id']!r} {why['text']}" for item in graded for why in item.get("reasons", ()))
-        reason = next(chain(calls, missed), None)
+        reason = next(chain(limit, calls, lacks, missed), None)
         problem += f": {reason}" if reason else ""
     return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
 

@@ -169,12 +169,37 @@ def test_of_a_solution_that_fails_only_that_is_told(tmp_path: Path) -> None:
 
 def test_of_a_solution_whose_call_fails_the_error_is_told(tmp_path: Path) -> None:
     [found] = complaints(tmp_path, SOUND, {"{name: Tomas}": "{name: Nobody Atall}"})
-    assert "expected 1: send_message_with_phone_number fails with " in found.problem
+    assert "expected 1: send_message_with_phone_number cannot be called: " in found.problem
 
 
 def test_a_scenario_whose_solution_cannot_be_played_is_complained_of(tmp_path: Path) -> None:
     found = complaints(tmp_path, SOUND, {"$found.0.phone_number": "$found.7.phone_number"})
     assert [item.mutant for item in found] == ["reference:1:base"]
+
+
+UNPLAYABLE: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "a position that is not there": (
+        {"$found.0.phone_number": "$found.7.phone_number"},
+        "send_message_with_phone_number cannot be called: the solution needs 'found.7.phone_number', but",
+    ),
+    "a key that is not there": ({"$found.0.phone_number": "$found.0.fon"}, "the solution needs 'found.0.fon', but"),
+    "a reply without its value": (
+        {REPLY: "reply: I texted ${found.0.nmae}."},
+        "gets its score, but not all of it can be done: the solution needs 'found.0.nmae', but",
+    ),
+    "too few turns": ({"  - name:": "  - max_turns: 2\n    name:"}, "the session ended with 'max_turns'"),
+    "too few calls": ({"  - name:": "  - max_calls: 1\n    name:"}, "the session ended with 'max_calls'"),
+}
+
+
+@each("case", UNPLAYABLE)
+def test_a_solution_that_cannot_be_carried_out_is_told_with_what_it_lacks(tmp_path: Path, case: str) -> None:
+    changes, told = UNPLAYABLE[case]
+    unlooked = SOUND.replace("      - {id: found, tool: search_contacts}\n", "").replace("        after: [found]\n", "")
+    found = [*complaints(tmp_path, SOUND, changes), *complaints(tmp_path, unlooked, changes)]
+    assert found
+    assert {item.mutant.partition(":")[0] for item in found} <= {"reference", "ask", "odd", "idle", "talk"}
+    assert told in found[0].problem
 
 
 def test_what_the_scenario_does_not_care_about_may_be_changed(tmp_path: Path) -> None:

@@ -12,9 +12,12 @@ __all__ = ("Mutant", "RehearsedSolution", "ScoreSpan", "case_of", "depends", "mu
 
 
 def mutants_of(stage: RehearsalStage) -> Iterator[Mutant]:
-    """Every mutant of a scenario; those of a solution follow its plain and disturbed plays."""
+    """Every mutant of a scenario; those of a solution follow its plain and disturbed plays.
+
+    One that cannot be carried out as it is written is only played as it is, for nothing can be spoilt of it.
+    """
     yield from baselines(stage.scenario)
     for number in range(len(stage.scenario.solutions)):
         case = case_of(stage, number)
-        for make in (disturbances, calls, deeds):
+        for make in (disturbances, calls, deeds) if case.carried_out else (disturbances,):
             yield from make(case)

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 
 from sandbox_grader.milestones.baselines import idle
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.checks import labels_in, references_in
 from sandbox_scenarios.model import Constraint, PlannedCall, PlannedTurn, Scenario, Solution
+from sandbox_scenarios.plan import PlanError, look_up
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage, Rehearsed
@@ -141,6 +142,11 @@ class RehearsedSolution:
         """Whether the scenario cannot be solved, so that its solution is to say so."""
         return LACKS in self.scenario.categories
 
+    @property
+    def carried_out(self) -> bool:
+        """Whether every call was made and every value there that a call or a reply takes from another."""
+        return len(self.run.done) == len(spots(self.solution)) and untold(self.solution, self.run) is None
+
     def score(self, solution: Solution) -> float:
         """What a changed solution scores."""
         return evaluate(self.scenario, self.stage.rehearse(solution).log).score
@@ -158,6 +164,19 @@ def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
     """Play a solution, from 0, as it is and with all tools."""
     solution = stage.scenario.solutions[number]
     return RehearsedSolution(stage, number, solution, stage.rehearse(solution), stage.rehearse(solution, ALL))
+
+
+def untold(solution: Solution, run: Rehearsed) -> str | None:
+    """What a solution takes from calls that have not told it; None if all of it is there."""
+    unmade = next((made.error for made in run.done if made.arguments is None), None)
+    if unmade is not None:
+        return unmade
+    for reference in references_in([turn.reply for turn in solution.turns]):
+        try:
+            look_up(reference, run.results)
+        except PlanError as problem:
+            return str(problem)
+    return None
 
 
 def wanted(scenario: Scenario, kind: type[C]) -> Iterator[C]:
