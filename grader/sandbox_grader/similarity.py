@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.rouge import rouge_l
-from sandbox_mcp.own_code import OwnCodeError, own_code
+from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
 
 Similarity = Callable[[str, str], float]
 """From the wanted text and the given one to their likeness: 0 nothing in common, 1 the same."""
@@ -69,7 +69,8 @@ def embedding_similarity(embed: Embed) -> Similarity:
 
     @lru_cache(maxsize=4096)
     def vector(text: str) -> tuple[float, ...]:
-        return tuple(map(float, embed(text)))
+        with others_code("the embedding of a text failed", GraderError):
+            return tuple(map(float, embed(text)))
 
     def cosine(target: str, text: str) -> float:
         first, second = vector(target), vector(text)

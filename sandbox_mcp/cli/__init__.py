@@ -110,7 +110,7 @@ def main() -> None:
 
 def _in_our_words(error: click.ClickException) -> str:
     """What is wrong with a command line, in the form of all other mistakes, and where to read on."""
-    told = error.format_message().strip().rstrip(".").replace(". (Did you mean", " (did you mean")
+    told = " ".join(error.format_message().split()).rstrip(".").replace(". (Did you mean", " (did you mean")
     context = getattr(error, "ctx", None)
     about = context.command_path if isinstance(context, click.Context) else "sandbox-mcp"
     return f"{told[:1].lower()}{told[1:]}; see '{about} --help'"

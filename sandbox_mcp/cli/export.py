@@ -47,8 +47,12 @@ def command(
     if format_name in ("log", "pack"):
         _copy(paths, out, packed=format_name == "pack")
         return
-    from sandbox_grader.exporters import exporter
+    from sandbox_grader.errors import GraderError
+    from sandbox_grader.exporters import EXPORTERS, exporter
 
+    if format_name not in EXPORTERS:
+        known = ", ".join((*sorted(EXPORTERS), "log", "pack", TRAINING))
+        raise GraderError(f"unknown export format {format_name!r}; known: {known}")
     write = exporter(format_name)
     if out:
         out.mkdir(parents=True, exist_ok=True)

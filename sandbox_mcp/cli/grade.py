@@ -112,11 +112,14 @@ def command(
     from sandbox_grader.many import grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import KEPT_FROM
+    from sandbox_grader.tables import FORMS
 
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.log import find_logs
 
     check_threshold(threshold, metric)
+    if out and out.suffix not in FORMS:  # said before anything is graded
+        raise click.UsageError(f"--out {str(out)!r}: expected a file that ends with {', '.join(FORMS)}")
     with without_collection():
         logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}

@@ -177,7 +177,11 @@ class Crew:
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             user = self.users.make(spec)
-            await self.play_session(manager, spec, user, traced(log), reach, patience)
+            try:
+                await self.play_session(manager, spec, user, traced(log), reach, patience)
+            except OSError:  # of a log that could not even begin
+                if log.lost is None:
+                    raise
         if log.lost is not None:
             raise RunError(f"the run cannot go on, as {str(writer.path)!r} cannot be written: {log.lost.strerror}")
         trajectory = log.memory.trajectory()

@@ -112,10 +112,10 @@ class LogWriter:
         try:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
-        except OSError:
+        except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, before.st_size)
-            raise
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""

@@ -48,6 +48,11 @@ MISTAKES = {
         "'breakdown' has no printed figures to show; name runs to fill it",
     ),
     "no table": (["table"], "table takes the name of a paper: "),
+    "a choice that was not made": (["synth"], "Choose from: tools, constraint, rewording"),
+    "a file of no known form": (
+        ["grade", ".", "--out", "x.doc"],
+        "--out 'x.doc': expected a file that ends with .json,",
+    ),
     "a token without a network": (["serve", "--token", "x"], "--token is for serving over HTTP; add --http"),
 }
 

@@ -255,6 +255,7 @@ def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stderr.count("\n"), "Traceback" in done.stderr) == (2, 1, False), done.stderr
         assert "File too large" in done.stderr
+        assert str(tmp_path / "new") in done.stderr
     assert sandbox_mcp(*options, "--threshold", 1).returncode == 0
 
 

@@ -79,6 +79,12 @@ def test_a_function_that_cannot_be_loaded_is_named(place):
         similarity(f"embedding:{place}")
 
 
+@each("embed", [lambda text: 1 / 0, lambda text: text, lambda text: None])
+def test_a_function_that_breaks_is_told_in_one_line(embed):
+    with pytest.raises(GraderError, match=r"^the embedding of a text failed: \w+Error: [^\n]*$"):
+        embedding_similarity(embed)("wanted", "given")
+
+
 @pytest.fixture
 def no_model(monkeypatch):
     monkeypatch.setattr("sandbox_grader.similarity.MODEL", "a_model_nobody_has")
