@@ -191,9 +191,13 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
 
 def _print_stats(found: "Stats") -> None:
     for name in ("statistics", "categories", "columns", "tools"):
-        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in getattr(found, name)]
+        items = getattr(found, name)
+        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in items]
         click.echo("")
-        print_table((name, "ours", "ToolSandbox", ""), rows)
+        if any(item.theirs is not None for item in items):
+            print_table((name, "ours", "ToolSandbox", ""), rows)
+        else:  # as of any world but the one that is made after ToolSandbox's
+            print_table((name, "ours"), [row[:2] for row in rows])
     click.echo("")
     print_table(("scenarios that have", "ours"), [(item.name, item.ours) for item in found.features])
     for name, counts in (("world", found.worlds), ("file", found.families)):

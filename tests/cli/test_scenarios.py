@@ -11,6 +11,7 @@ from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import LogWriter
+from sandbox_mcp.worlds import FILES
 from tests.suite import SUITE
 
 CLAIMED = """\
@@ -112,6 +113,13 @@ def test_stats_print_tables(claimed: Path) -> None:
     assert done.exit_code == 0
     for part in ("statistics", "categories", "columns", "tools", "scenarios that have", "similarity of tool names"):
         assert part in done.stdout
+
+
+def test_stats_of_another_world_stand_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = Path(__file__).resolve().parents[1] / "worlds" / "declared"
+    monkeypatch.setenv(FILES, str(declared / "ward.py"))
+    done = run("stats", "--world", "ward", "--scenarios", declared / "ward.yaml")
+    assert ("ward_three" in done.stdout, "ToolSandbox" in done.stdout) == (True, False)
 
 
 def test_stats_of_an_unknown_world_are_no_zeros() -> None:
