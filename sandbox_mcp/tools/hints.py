@@ -31,11 +31,12 @@ class Hints:
     """A world's own choices; each left out goes by roles.
 
     ``wrong`` gives values that an argument should not have had, from the state, the tool, the argument and the right
-    value; ``some`` one that fits an argument of a name, None where it knows none. ``meant`` are arguments that say who
-    or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is the column of a table
-    that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks`` are
-    queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change of
-    a row, and calls that were not asked for.
+    value; ``read`` what of a call's arguments the world looks at, all where it is left out, for of the rest no value is
+    wrong; ``some`` a value that fits an argument of a name, None where it knows none. ``meant`` are arguments that say
+    who or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is the column of a
+    table that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks``
+    are queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change
+    of a row, and calls that were not asked for.
 
     ``effects`` are what tools do that declare more than that, or nothing, and ``needs`` says which switches must be on
     for a call; ``off_first`` is the switch that has to be off before another one can be switched on.
@@ -47,6 +48,7 @@ class Hints:
     """
 
     wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None
+    read: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     some: Callable[[Snapshot, str], Any] | None = None
     meant: frozenset[str] = frozenset()
     windows: frozenset[str] = frozenset()

@@ -26,9 +26,10 @@ def is_meant(scenario: Scenario, tool: Tool, name: str) -> bool:
 def wrong_values(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> tuple[Any, ...]:
     """Values that the argument ``name`` of a call should not have had; ``value`` is the right one."""
     parameter = next(item for item in tool.tool.parameters if item.name == name)
-    own = scenario.home.hints.wrong
+    own, read = scenario.home.hints.wrong, scenario.home.hints.read or dict[str, Any]
     candidates = own(scenario.world, tool.tool.name, name, value) if own else _by_role(scenario, parameter, value)
-    found = [item for item in candidates if item != value and fits_schema(item, parameter.value)]
+    differing = (item for item in candidates if item != value and read({name: item}) != read({name: value}))
+    found = [item for item in differing if fits_schema(item, parameter.value)]
     return tuple(item for place, item in enumerate(found) if item not in found[:place])
 
 

@@ -16,13 +16,14 @@ from typing import Any, Self, cast
 
 from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.definition import Parameter, Tool
+from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
 from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import Effects, Tx
 from sandbox_mcp.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
-from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape
+from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape, without
 
 EXAMPLES = 8
 """How many recorded calls a model is shown that answers for a tape."""
@@ -76,6 +77,7 @@ def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
         policy=str(tape.server.get("instructions") or ""),
         knowledge=(lambda: Fills(fills_beside(path))) if filled else None,
         sources=(lambda: Sources(Fills)) if filled else None,
+        hints=lambda: Hints(read=lambda given: without(given, tape.redacted)),
     )
     world.origin = str(path)
     answers = _Answers(tape)

@@ -12,6 +12,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.stage import Stage
 
+from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.cli import group
 from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
@@ -167,3 +168,12 @@ def test_what_is_no_tape_is_told_with_its_line(tmp_path: Path, lines: list[str],
     with pytest.raises(WorldError, match=r"broken\.jsonl") as raised:
         load(tape)
     assert problem in str(raised.value)
+
+
+def test_lint_asks_for_no_secret_of_which_any_value_is_right(tmp_path: Path):
+    text = (HERE / "lamps.yaml").read_text(encoding="utf-8")
+    asked = '{tool: set_lamp, arguments: {number: 2, lit: true, pin: "4711"}}\n    - {table'
+    assert asked in text
+    (tmp_path / "lamps.yaml").write_text(text.replace(asked, asked.replace(', pin: "4711"', "")), encoding="utf-8")
+    (tmp_path / "lamps.jsonl").write_bytes((HERE / "lamps.jsonl").read_bytes())
+    assert lint_scenario(Suite([tmp_path]), "light_the_second_lamp").complaints == ()
