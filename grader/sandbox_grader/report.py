@@ -334,7 +334,7 @@ class Report:
 
         return data_frame(self)
 
-    def write(self, path: Path, threshold: float | None = None) -> None:
+    def write(self, path: Path | str, threshold: float | None = None) -> None:
         """Write the report in the form that the file's suffix names: .json, .csv, .xml (JUnit) or .parquet.
 
         Raises:
@@ -342,7 +342,7 @@ class Report:
         """
         from sandbox_grader.tables import write_report
 
-        write_report(path, self, threshold)
+        write_report(Path(path), self, threshold)
 
     def __str__(self) -> str:
         from sandbox_grader.wording import text_of

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -21,6 +21,7 @@ from sandbox_clients.base import Agent
 from sandbox_clients.function import Respond, function_agent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
+from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric, Mode
 from sandbox_grader.report import Report
 from sandbox_grader.scores import SCORE, Scores
@@ -43,7 +44,7 @@ from sandbox_mcp.run.rows.instructions import AnswerForm
 from sandbox_mcp.run.rows.play import ROWS_METRIC, RowCrew
 from sandbox_mcp.run.rows.suite import RowSuite
 from sandbox_mcp.run.sessions import JUDGED, Crew, RunPlan
-from sandbox_mcp.run.transports import Transport
+from sandbox_mcp.run.transports import TRANSPORTS, Transport
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.run.users import Users, users_named
 from sandbox_mcp.session import chosen_instructions
@@ -63,7 +64,7 @@ def evaluate(
     *,
     model: str = "",
     base_url: str | None = None,
-    variants: Sequence[str] = ("base",),
+    variants: Sequence[str] | str = ("base",),
     trials: int = 1,
     seed: int = 0,
     user: str | Users = "scripted",
@@ -124,11 +125,30 @@ def evaluate(
     if isinstance(instructions, str):
         instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
+    variants = (variants,) if isinstance(variants, str) else tuple(variants)
+    asked_for: tuple[tuple[str, object, bool, str], ...] = (
+        ("suite", known, hasattr(known, "names"), "a Suite, such as Suite().select('wifi_off')"),
+        ("variants", variants, bool(variants), "at least one"),
+        ("trials", trials, _is_whole(trials) and trials >= 1, "a whole number from 1"),
+        ("jobs", jobs, _is_whole(jobs) and jobs >= 1, "a whole number from 1"),
+        ("seed", seed, _is_whole(seed), "a whole number"),
+        ("max_turn_seconds", max_turn_seconds, max_turn_seconds > 0, "more than 0"),
+        ("transport", transport, transport in (None, *TRANSPORTS), ", ".join(TRANSPORTS)),
+        ("mode", mode, mode in get_args(RunMode), " or ".join(get_args(RunMode))),
+        ("executor", executor, executor is None or hasattr(executor, "play"), "an Executor"),
+    )
+    of_kind: tuple[tuple[str, object, type], ...] = (
+        ("shard", shard, Shard), ("prices", prices, Prices), ("budget", budget, Budget)
+    )  # fmt: skip
+    kinds = ((name, given, isinstance(given, kind), f"a {kind.__name__} object") for name, given, kind in of_kind)
+    for name, given, holds, expected in (*asked_for, *kinds):
+        if not holds:
+            raise RunError(f"{name}={given!r} cannot be; expected {expected}")
     endpoint = EndpointSettings(model=model, base_url=base_url)
     playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):
         metric = ROWS_METRIC if metric == SCORE else metric
-        if tuple(variants) != ("base",):
+        if variants != ("base",):
             raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
         if mode == "prefix":
             raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
@@ -211,6 +231,8 @@ def grade(
         TrajectoryError: the file cannot be read.
         GraderError: the scenario, the log, a metric or the similarity cannot be used.
     """
+    if mode not in get_args(Mode):
+        raise GraderError(f"unknown mode {mode!r}; known: {', '.join(get_args(Mode))}")
     trajectory = log if isinstance(log, Trajectory) else read_trajectory(Path(log))
     if scenario is None and isinstance(trajectory, PlayedLog):
         scenario = trajectory.scenario
@@ -223,6 +245,10 @@ def grade(
     scores = grade_session(trajectory, scenario, mode, **options)
     scored(trajectory.started, scores.figures)
     return scores
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

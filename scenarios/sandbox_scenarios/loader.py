@@ -105,7 +105,11 @@ class Suite:
     """The scenarios in some files and folders; without any, the built-in suite."""
 
     def __init__(
-        self, places: Iterable[Path] = (), worlds: Iterable[World] = (), world: str = "", fill: str = ""
+        self,
+        places: Iterable[Path | str] | Path | str = (),
+        worlds: Iterable[World] = (),
+        world: str = "",
+        fill: str = "",
     ) -> None:
         """``worlds`` are found by name before those that are installed; ``world`` is the one that is listed.
 
@@ -113,7 +117,7 @@ class Suite:
         """
         self._fill = fill
         self._forgiving = False
-        given = tuple(places)
+        given = tuple(map(Path, (places,) if isinstance(places, Path | str) else places))
         self._places = (*given, BUILT_IN) if given else (BUILT_IN,)
         self._own = len(given)
         self._listed = world

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -183,6 +183,49 @@ def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
     frame = report.to_pandas()
     assert list(zip(frame["scenario"], frame["trial"], strict=True)) == places
     assert [(item["scenario"], item["trial"]) for item in report.to_json()["sessions"]] == places
+
+
+@each(
+    ("option", "value", "expected"),
+    [
+        ("suite", ["wifi_off"], "a Suite, such as"),
+        ("variants", [], "at least one"),
+        ("trials", 0, "a whole number from 1"),
+        ("trials", 1.5, "a whole number from 1"),
+        ("jobs", 0, "a whole number from 1"),
+        ("jobs", -3, "a whole number from 1"),
+        ("seed", "x", "a whole number"),
+        ("max_turn_seconds", 0, "more than 0"),
+        ("transport", "nope", "memory, http, direct"),
+        ("mode", "nope", "on-policy or prefix"),
+        ("shard", "1/2", "a Shard object"),
+        ("prices", "1/2", "a Prices object"),
+        ("budget", 5, "a Budget object"),
+        ("executor", "processes", "an Executor"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_before_anything_is_played(option: str, value: Any, expected: str) -> None:
+    options: dict[str, Any] = {"suite": Suite().select("wifi_off"), option: value}
+    with pytest.raises(RunError, match=f"^{option}=.* cannot be; expected {expected}"):
+        evaluate(agent, **options)
+
+
+def test_one_variant_one_file_and_paths_may_be_given_as_text(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("family: own\nscenarios:\n  - {name: mine, extends: wifi_off}\n")
+    for places in (str(own), own, [str(own)]):
+        assert Suite(places).select("mine").names() == ("mine",)
+    report = evaluate(agent, Suite(str(own)).select("mine"), variants="all_tools")
+    assert [item.variant for item in report.sessions] == ["all_tools"]
+    report.write(str(tmp_path / "scores.csv"))
+    assert "mine" in (tmp_path / "scores.csv").read_text()
+
+
+def test_a_mode_that_there_is_not_is_refused() -> None:
+    with Suite()["wifi_off"].open() as phone:
+        pass
+    with pytest.raises(GraderError, match="unknown mode 'nope'; known: strict, paper, compat"):
+        grade(phone.log, mode=cast("Any", "nope"))
 
 
 def test_a_metric_of_ones_own_sums_up_as_it_says() -> None:
