@@ -137,10 +137,7 @@ def evaluate(
         ("mode", mode, mode in get_args(RunMode), " or ".join(get_args(RunMode))),
         ("executor", executor, executor is None or hasattr(executor, "play"), "an Executor"),
     )
-    of_kind: tuple[tuple[str, object, type], ...] = (
-        ("shard", shard, Shard), ("prices", prices, Prices), ("budget", budget, Budget)
-    )  # fmt: skip
-    kinds = ((name, given, isinstance(given, kind), f"a {kind.__name__} object") for name, given, kind in of_kind)
+    kinds = (_kept_to("shard", shard, Shard), _kept_to("prices", prices, Prices), _kept_to("budget", budget, Budget))
     for name, given, holds, expected in (*asked_for, *kinds):
         if not holds:
             raise RunError(f"{name}={given!r} cannot be; expected {expected}")
@@ -245,6 +242,10 @@ def grade(
     scores = grade_session(trajectory, scenario, mode, **options)
     scored(trajectory.started, scores.figures)
     return scores
+
+
+def _kept_to(name: str, value: object, kind: type) -> tuple[str, object, bool, str]:
+    return name, value, isinstance(value, kind), f"a {kind.__name__} object"
 
 
 def _is_whole(value: object) -> bool:
