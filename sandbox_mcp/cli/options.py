@@ -55,7 +55,10 @@ class LogPlace(click.Path):
             from urllib.parse import urlsplit
             from urllib.request import url2pathname  # brings HTTP and TLS along
 
-            place = url2pathname(urlsplit(place).path)
+            named = urlsplit(place)
+            if named.netloc.lower() not in ("", "localhost") or not named.path:
+                self.fail(f"{place!r} names no place on this machine; expected file:///FOLDER", param, ctx)
+            place = url2pathname(named.path)
         if "://" not in place:
             return super().convert(place, param, ctx)
         from sandbox_mcp.trajectory.storage import StoredCopy

@@ -162,3 +162,14 @@ def test_the_nodes_of_a_cluster_need_a_folder(bucket: str, monkeypatch: pytest.M
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     done = call("run", "wifi_off", *PLAY, "--out", bucket, "--executor", "ray")
     assert told in str(done.exception)
+
+
+@pytest.mark.parametrize("url", ["file://", "file://runs/first"])
+def test_a_file_url_without_a_folder_of_this_machine_is_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (("grade", url), ("run", "wifi_off", *PLAY, "--out", url)):
+        done = call(*command)
+        assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
+        assert "names no place on this machine; expected file:///FOLDER" in " ".join(done.stderr.split())
