@@ -192,9 +192,6 @@ _ONWARD = re.compile(
 _SUM = re.compile(
     r"\s*(?:\w+ ){0,2}?(?:[+×*÷/=]|[-–] ?\d[\d.]*(?: \w+){0,2} ?=|(?:plus|minus|times|divided by|multiplied by)\b)"
 )
-_SUM_BEFORE = re.compile(
-    r"\d\)?(?: \w+){0,4} ?(?:[+×*÷/]|plus|minus|times|divided by|multiplied by|[-–](?=.{0,12}=)) ?\(?$"
-)
 _JOINED = re.compile(r"\b(?:plus|minus|and|less|then|add|added|subtract\w*|another)\b|[+-]")
 
 
@@ -206,7 +203,7 @@ def _reckoned_with(
     before = spoken.low[max(0, item.start - 30) : item.start]
     tail = spoken.low[item.end : item.end + 24]
     dashed = before.rstrip().endswith(("-", "–")) and re.match(r"(?: \w+){0,2} ?=", tail)
-    if _SUM.match(tail) or dashed or _SUM_BEFORE.search(before):
+    if _SUM.match(tail) or dashed:
         return True
     for other in mentions:
         if other is item or spoken.clause_at(other.start).sentence != number:
@@ -294,14 +291,8 @@ def _says_otherwise(item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     return fact.type == "quantity" and item.unit != UNITS.get(fact.unit.lower(), ("",))[0]
 
 
-_WAS = re.compile(r"\b(?:was|were|had)\b")
-
-
 def _of_its_own(spoken: Spoken, item: Mention, fact: Fact, right: Sequence[Seen]) -> bool:
     """Whether a value is another one of the thing's several values: the time it is now, its low, its sunset."""
-    then = right and _WAS.search(spoken.clause_at(right[-1].mention.start).text)
-    if then and attribute_of(spoken, item) == "current":
-        return False
     if right and attribute_of(spoken, item) not in ("", attribute_of(spoken, right[-1].mention)):
         return True
     if not fact.excludes:
