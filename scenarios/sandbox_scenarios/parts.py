@@ -4,6 +4,7 @@ Policy: every name and value is held against the world's declaration as it is re
 the place where the author wrote it.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -430,7 +431,9 @@ def _cell(value: Any, column: Column, written: Any) -> Cell:
     """A value as a cell of that column; ValueError, with what the file has, where it does not fit."""
     if column.type == "list":
         if not isinstance(value, list | tuple):
-            raise ValueError(f"column {column.name!r} holds a list; write [{written}] for a list of one")
+            raise ValueError(
+                f"column {column.name!r} holds a list; write [{json.dumps(written, default=str)}] for a list of one"
+            )
         inside = Column(column.name, column.items or "string", choices=column.choices)
         items = cast("list[Any]", value)
         parts = cast("list[Any]", written) if isinstance(written, list | tuple) else items
