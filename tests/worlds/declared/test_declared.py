@@ -308,7 +308,7 @@ class TestScenarios:
             ("world: library", "world: zoo", "unknown world 'zoo'"),
             ("state: [in]", "state: [on]", "find_books: state[0] must be one of 'in', 'lent', 'lost', not 'on'"),
             ("state: lent, reader", "state: torn, reader", "column 'state': 'torn' is not one of"),
-            ("likes: [crime, poetry]", "likes: crime", "column 'likes' holds a list; write [\"crime\"] for a list of one"),
+            ("likes: [crime, poetry]", "likes: crime", "'likes' holds a list; write [\"crime\"] for a list of one"),
             ("branch: {open: true}", "branch: {main: {open: true}}", "the only row of a table is written without"),
             ("find_reader, lend]", "open_book, lend]", "'open_book' is what users do and no tool of the agent's"),
             ("  world: library", "  world: [library]", "'reading_room': world: expected text, not ['library']"),
