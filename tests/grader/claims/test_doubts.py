@@ -89,6 +89,8 @@ NO_FICTION = (
     "No, that's not right. {S}.", "{S}. No joke!", "{S}. That's the truth.", "{S}. I hope that's right for you.",
     "That's a good example of a quick question: it took one look. {S}.", "This is no test: {s}.",
     "The last one is as follows: {s}.", "The last text that came in says: {s}.",
+    "It came from Thi An and says: {s}.", "Yesterday at 5 pm Ana wrote: {s}.", "Her text from last Monday says: {s}.",
+    "It was sent last night and says: {s}.", "From what I see in the game schedule: {s}.", "Test results: {s}.",
 )  # fmt: skip
 
 
