@@ -157,6 +157,7 @@ def doubt_in(words: str) -> Doubt:
         return "guess" if re.search(r"guess|gut|dark|head|memory|instinct|not", words) else "ignorance"
     low = re.sub(r"\b(?:no|nothing|little) (?:more |other |else )?(?:than|but)\b", "only", words.lower())
     low = re.sub(r"\bnot (?:only|just|merely)(?= (?:did|do|have|has|had|i)\b)", "also", low)
+    low = re.sub(r"\b(?:not|cannot) (?:\w+ )?\w+ (?:any(?:thing)? )?more (?:than|about|on) (?:that|this|it)\b", "", low)
     low = re.sub(r"^\W*no\W*[,.:;–-]", "", low)
     parts = WORDS.findall(low)
     if not parts or len(parts) > _LONGEST or not EMPTY.issuperset(parts) or "you" in parts[:-1]:

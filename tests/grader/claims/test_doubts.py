@@ -28,6 +28,7 @@ ABOUT_SOMETHING_ELSE = (
     "{S}. I think that covers it.", "{S}. If you're unsure, just ask.", "{S}. No doubt about it.",
     "I suppose you're in a hurry: {s}.", "It took two tries, possibly due to a weak signal. {S}.",
     "Not sure if you saw my last message. {S}.", "{S}. I guess that's everything!", "I don't doubt it: {s}.",
+    "{S}. I don't know more than that.", "{S}. I can't tell you anything more about it.",
 )  # fmt: skip
 
 
