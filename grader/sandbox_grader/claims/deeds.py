@@ -15,8 +15,8 @@ from sandbox_grader.claims.normal import table
 
 _TELLING: dict[str, str] = {
     "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
-    r"forwarded|delivered|delivery|knows?|heard|reached|contacted|thanked|asked|passed|conveyed|"
-    r"relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out"
+    r"forwarded|delivered|delivery|(?<!\bi )(?<!\bi do not )knows?|heard|reached|contacted|thanked|asked|passed|"
+    r"conveyed|relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out"
     r"|through)|gone out"
     r"|is out|received|has (?:your|the|been)|have "
     r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
