@@ -16,9 +16,8 @@ from sandbox_grader.claims.normal import table
 _TELLING: dict[str, str] = {
     "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
     r"forwarded|delivered|delivery|(?<!\bi )(?<!\bi do not )knows?|heard|reached|contacted|thanked|asked|passed|"
-    r"conveyed|relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way|went (?:out"
-    r"|through)|gone out"
-    r"|is out|received|has (?:your|the|been)|have "
+    r"conveyed|relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way"
+    r"|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have "
     r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
     r"nudge|alarm|put|in place|entry|hear from me",
