@@ -8,7 +8,6 @@ process by reference, never by value: whoever needs it loads the same code.
 import hashlib
 import inspect
 import json
-import keyword
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,20 +15,20 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, cast, get_type_hints, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 from sandbox_mcp.own_code import others_code
-from sandbox_mcp.tools.definition import UNSET, Parameter, Tool, parse_docstring
+from sandbox_mcp.tools.definition import Tool
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.results import plain_result
+from sandbox_mcp.tools.signatures import check_plain, signature_of
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.tools.value_schemas import misfits, roles_inside, value_schema
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.faults import NoJsonError, WorldError
 from sandbox_mcp.world.schema import CellRole, TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
-from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, measure_of, role_in, row_of, schema_of, without_null
+from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, row_of, schema_of
 from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import WHOLE, Effects, Tx
 
@@ -264,7 +263,7 @@ class World:
         effects = _own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
-            _check_plain(found)
+            check_plain(found)
             self._events.append((table, at, found, effects))
             return found
 
@@ -279,7 +278,7 @@ class World:
         opener = opened_by if isinstance(opened_by, str) else opened_by.__name__
 
         def declare(found: F) -> F:
-            _check_plain(found)
+            check_plain(found)
             closed = (inspect.getdoc(found) or f"{name} is closed").splitlines()[0].rstrip(".")
             self._gates.append(GateRule(name, opener, closed, found))
             return found
@@ -296,7 +295,7 @@ class World:
             self._take(tool.name, tool)
 
     def _declare(self, function: F, pending: _Pending) -> F:
-        _check_plain(function)
+        check_plain(function)
         if not TOOL_NAME.fullmatch(pending.name):
             told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
             raise WorldError(f"world {self.name!r}: {pending.name!r} {told}")
@@ -477,39 +476,12 @@ class World:
     def _tool(self, declared: _Pending) -> Tool:
         function = declared.function
         where = f"tool {declared.name!r} of world {self.name!r}"
-        try:
-            hints = get_type_hints(function, include_extras=True)
-        except NameError as error:
-            raise WorldError(f"{where}: an annotation names {error.name!r}, which is not known") from error
-        first, *taken = inspect.signature(function).parameters.items() or (("", None),)
-        if not first[0] or hints.get(first[0], Tx) is not Tx:
-            has = f"the first parameter is {first[0]!r}" if first[0] else "there is no parameter"
-            raise WorldError(f"{where}: {has}; expected the transaction, such as 'tx: Tx'")
-        for name, item in taken:
-            if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD):
-                stars = "*" if item.kind == item.VAR_POSITIONAL else "**"
-                expected = "expected one parameter for each argument, which may be a list or a dict"
-                raise WorldError(f"{where}: '{stars}{name}' takes any number of arguments; {expected}")
-            if item.kind == item.POSITIONAL_ONLY:
-                raise WorldError(
-                    f"{where}: {name!r} has no name to be given by; expected a parameter that no '/' follows"
-                )
-        missing = [name for name in (*dict(taken), "return") if name not in hints]
-        if missing:
-            raise WorldError(f"{where}: {missing[0]!r} has no annotation")
-        description, texts = parse_docstring(inspect.getdoc(function) or "")
-        parameters = tuple(
-            _parameter(where, name, hints[name], texts.get(name, ""), item.default) for name, item in taken
-        )
-        for item in parameters:
+        signed = signature_of(function, where)
+        for item in signed.parameters:
             for role in (item.role, *(role for _, role in item.inside)):
                 self._has_table_of(role, self.tables, f"{where}: {item.name!r}")
-        try:
-            result = value_schema(hints["return"])
-        except WorldError as error:
-            raise WorldError(f"{where}: {error}") from error
-        if declared.reaches is not None and declared.reaches not in {item.name for item in parameters}:
-            known = ", ".join(item.name for item in parameters) or "none"
+        if declared.reaches is not None and declared.reaches not in signed.names:
+            known = ", ".join(signed.names) or "none"
             raise WorldError(f"{where}: reaches names {declared.reaches!r}, which is no argument; there are: {known}")
         effects = declared.effects
         overwrites = effects is None or bool(effects.updates or effects.removes)
@@ -520,24 +492,15 @@ class World:
             action=declared.action,
             destructive=declared.action and destructive,
             caller=declared.caller,
-            function=_runner(function, declared.name, effects, {_shown(name): name for name, _ in taken}),
-            description=description,
-            parameters=parameters,
-            result_schema=result,
+            function=_runner(function, declared.name, effects, signed.names),
+            description=signed.description,
+            parameters=signed.parameters,
+            result_schema=signed.result,
             effects=effects,
             reaches=declared.reaches,
             said=declared.said,
             computes=declared.computes,
         )
-
-
-def _check_plain(function: Callable[..., Any]) -> None:
-    """Refuse what would still be going on when it has returned: all that a tool does happens at one moment."""
-    if not inspect.isroutine(function):
-        raise WorldError(f"{function!r} is declared to be a tool; expected a function")
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-        kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
-        raise WorldError(f"{function.__name__}() is {kind}; expected a plain function")
 
 
 def _found_again(name: str, origin: str) -> World:
@@ -552,30 +515,6 @@ def _portable(schema: TableSchema) -> Any:
         schema.name, schema.key, schema.single, schema.optional, schema.lasting,
         *([item.name, item.type, item.nullable, item.choices, item.hidden] for item in schema.columns),
     ]  # fmt: skip
-
-
-def _shown(name: str) -> str:
-    """The name of an argument for callers: ``from_`` is ``from``, which no Python function can have."""
-    bare = name[:-1]
-    return bare if name.endswith("_") and keyword.iskeyword(bare) else name
-
-
-def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Parameter:
-    try:
-        inner, _ = without_null(hint)
-        _, role, _ = role_in(inner, None)
-        measure, within = measure_of(hint)
-        inside = tuple(roles_inside(inner)) if role is None else ()
-        schema = value_schema(hint, closed=True)
-    except WorldError as error:
-        raise WorldError(f"{where}: {name!r}: {error}") from error
-    required = default is inspect.Parameter.empty
-    given = [*cast("tuple[Any, ...]", default)] if isinstance(default, tuple) else default
-    for misfit in (
-        () if required or given is None or given is UNSET else misfits(given, schema, f"the default of {name!r}")
-    ):
-        raise WorldError(f"{where}: {misfit.told()}")
-    return Parameter(_shown(name), schema, required, text, role, measure, within, inside)
 
 
 def _listed(said: str, given: Iterable[Any], what: str, where: str = "") -> tuple[Any, ...]:

@@ -219,11 +219,8 @@ class _Player:
         stamp = self._stamps.get(message.label_at("id") or "")
         text = self._texts(message.get("content"), stamp)
         calls = message.items_at("tool_calls")
-        if not calls:
-            self._builder.say("agent", "user", text, stamp=stamp)
-            return
-        self._builder.note(text, "text", stamp=stamp)
-        batch = self._builder.batch()
+        self._builder.write(text, calls=bool(calls), stamp=stamp)
+        batch = self._builder.batch() if calls else ""
         for call in calls:
             id_ = call.label_at("id")
             events = self._used.get(id_ or "")

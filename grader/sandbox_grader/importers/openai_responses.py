@@ -182,10 +182,8 @@ class ItemPlayer:
         after = next((kind for kind in kinds if kind != "reasoning"), "")
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)
         if role == "assistant":
-            if is_call(after) or after in CALLS | {"mcp_call", "mcp_approval_request"}:
-                self.builder.note(text, "text", stamp=self.stamp)
-            else:
-                self.builder.say("agent", "user", text, stamp=self.stamp)
+            calls = is_call(after) or after in CALLS | {"mcp_call", "mcp_approval_request"}
+            self.builder.write(text, calls=calls, stamp=self.stamp)
         elif role == "user":
             self.builder.say("user", "agent", text, stamp=self.stamp)
         elif role in {"system", "developer"}:

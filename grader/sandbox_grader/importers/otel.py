@@ -256,11 +256,8 @@ class _Player:
         if role == "assistant":
             thought = joined(_only(message, parts, "reasoning"), self._builder, texts=PARTS)
             self._builder.note(thought, "reasoning", stamp=stamp)
-            if not calls:
-                self._builder.say("agent", "user", text, stamp=stamp)
-                return
-            self._builder.note(text, "text", stamp=stamp)
-            batch = self._builder.batch()
+            self._builder.write(text, calls=bool(calls), stamp=stamp)
+            batch = self._builder.batch() if calls else ""
             for call in calls:
                 given, id_ = call.get("arguments"), call.label_at("id")
                 self._called.add(id_)

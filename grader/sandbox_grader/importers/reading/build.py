@@ -135,6 +135,13 @@ class SessionBuilder:
         if text.strip():
             self.say("agent", "agent", text, stamp=stamp, seen_by=seen_by, kind=kind)
 
+    def write(self, text: str, *, calls: bool, stamp: Any = None) -> None:
+        """Add what the agent wrote: a message to the user, or a note where it calls tools beside it."""
+        if calls:
+            self.note(text, "text", stamp=stamp)
+        else:
+            self.say("agent", "user", text, stamp=stamp)
+
     # -- what was called ------------------------------------------------------------------------------------------
 
     def batch(self) -> str:
