@@ -44,7 +44,7 @@ def mark_in(meta: object) -> Mark | None:
         return None
     mark = cast("Mapping[str, Any]", raw)
     id_, index, size = mark.get("id"), mark.get("index"), mark.get("size")
-    if not isinstance(id_, str) or not isinstance(index, int) or not isinstance(size, int):
+    if not isinstance(id_, str) or type(index) is not int or type(size) is not int:  # true and false are no numbers
         return None
     return Mark(id_, index, size) if 1 <= size <= LARGEST and 0 <= index < size else None
 

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sandbox_mcp.session import AgentCall, CallResult
@@ -155,9 +155,12 @@ odd = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists
 
 
 @given(st.dictionaries(st.sampled_from(["id", "index", "size"]), odd) | odd)
+@example({"id": "", "index": False, "size": True})
+@example({"id": "alone", "index": 0, "size": 1})
 def test_a_mark_that_makes_no_sense_is_no_mark(value: Any) -> None:
     found = mark_in({BATCH_KEY: value})
-    assert found is None or (0 <= found.index < found.size and 1 < found.size <= LARGEST)
+    assert found is None or (type(found.index), type(found.size)) == (int, int)
+    assert found is None or (0 <= found.index < found.size <= LARGEST)
 
 
 @given(odd)
