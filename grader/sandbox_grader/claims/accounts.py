@@ -71,7 +71,6 @@ _SUBJECT = re.compile(
     r"|notified"
     r"|removed|deleted|erased|invited)\b"
 )
-_FULL_NAME = re.compile(r"\b[A-Z]\w+ [A-Z]\w+\b")
 _AND = re.compile(r"(?:, and|,? and|,| &|,? as well as) ")
 _ROLE_IS_TOLD = re.compile(
     rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now |already )*(?:been )?"
@@ -84,17 +83,16 @@ _ROLE_IS_TOLD = re.compile(
 
 def misdirected(spoken: Spoken, back: Background) -> str | None:
     """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were."""
-    known = {name.casefold() for name in back.names if back.people}  # where nothing tells whom it was about, none is
-    own = back.given_words | back.known_words | words_of(" ".join(back.touched))
-    full = any(_FULL_NAME.search(text) for text in back.given)
     for found in (*_OBJECTS.finditer(spoken.text), *_SUBJECT.finditer(spoken.text)):
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
             continue
         for name in _AND.split(found[1]):
-            if (name.casefold() in known and name.split()[0].casefold() not in back.people) or (
-                full and " " in name and not words_of(name) & own
-            ):
+            first = name.split()[0].casefold()
+            # where nothing tells whom the session was about, a name of the world says nothing either
+            stranger = back.people and first not in back.people and name.casefold() in back.names_as_said
+            unheard = " " in name and back.has_full_names and not words_of(name) & back.own_words
+            if stranger or unheard:
                 return name
     return None
 
@@ -116,9 +114,8 @@ def told_role(spoken: Spoken, back: Background) -> str | None:
         meant = clause.says and not clause.hedges and not clause.denied(found.end() - 1)
         if not meant or found.start() < spoken.withdrawn or spoken.quoted(found.start()):
             continue
-        words = back.given_words | back.known_words | words_of(" ".join(back.touched))
-        kin = any({role} < names and names & words for names in _KIN)
-        if not kin and not any(word[:_STEM] == role[:_STEM] for word in words):
+        kin = any({role} < names and names & back.own_words for names in _KIN)
+        if not kin and not any(word[:_STEM] == role[:_STEM] for word in back.own_words):
             return found[0]
     return None
 

@@ -22,6 +22,7 @@ _DAYS = (
     re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"),
     re.compile(r"\b(?:yesterday|today|tonight|tomorrow)\b"),
 )
+_FULL_NAME = re.compile(r"\b[A-Z]\w+ [A-Z]\w+\b")
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -85,6 +86,21 @@ class Background:
     def known_words(self) -> frozenset[str]:
         """The words that occur in what tools were asked and answered."""
         return words_of(" ".join(self.known))
+
+    @cached_property
+    def own_words(self) -> frozenset[str]:
+        """The words that the session knows: the user's, those of tools' answers, and of what deeds were about."""
+        return self.given_words | self.known_words | words_of(" ".join(self.touched))
+
+    @cached_property
+    def names_as_said(self) -> frozenset[str]:
+        """The names of the world, in any case."""
+        return frozenset(map(str.casefold, self.names))
+
+    @cached_property
+    def has_full_names(self) -> bool:
+        """Whether the user speaks of people by first name and surname."""
+        return any(map(_FULL_NAME.search, self.given))
 
     @cached_property
     def people(self) -> frozenset[str]:
