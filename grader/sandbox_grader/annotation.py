@@ -11,9 +11,7 @@ metrics).
 import csv
 import hashlib
 import io
-import math
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,6 +21,7 @@ from typing import Any
 from sandbox_grader.conversation import conversation
 from sandbox_grader.errors import GraderError
 from sandbox_grader.scores import Scores
+from sandbox_grader.statistics import PASS, cohens_kappa, correlation
 from sandbox_mcp.shown import cell
 from sandbox_mcp.trajectory import Trajectory, to_line
 
@@ -42,20 +41,20 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 """What each column is compared with, unless another is named."""
 KNOWN = ("id", "scenario", "goal", "conversation", "comment")
 """Columns without judgements."""
+BEYOND = 1e100
+"""From here on a number is a word: its square may be none, and it is no answer to any question."""
 WORDS: Mapping[str, float] = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n": 0.0, "false": 0.0}
-LEAST = 4
-"""Pairs below which a correlation has no interval."""
-PASSES = 1 - 1e-9
-LEVEL_Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
 
 
 def session_key(trajectory: Trajectory) -> str:
-    """What a session is called on a sheet: the same for the same log, wherever it lies."""
+    """What a session is called on a sheet: the same for the same log, wherever it lies.
+
+    It begins with a letter that is no digit, because spreadsheets make numbers of what looks like one: 12e4 is 120000.
+    """
     digest = hashlib.sha256()
     for event in (trajectory.started, *trajectory.events):
         digest.update(to_line(event).encode())
-    return digest.hexdigest()[:12]
+    return f"s{digest.hexdigest()[:12]}"
 
 
 def sheet(sessions: Sequence[Trajectory], goals: Mapping[str, str], questions: Iterable[str], seed: int) -> str:
@@ -84,18 +83,22 @@ def read_sheet(path: Path) -> AnnotatedSheet:
     """A sheet that was filled in.
 
     Raises:
-        GraderError: it cannot be read, has no column of sessions, or has one twice.
+        GraderError: it cannot be read, has no column of sessions, an answer without a session, or two to one question.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise GraderError(f"{path}: cannot be read as UTF-8 text: {error}") from error
     delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)  # some spreadsheets save with semicolons
+    usual = csv.field_size_limit(len(text))  # a cell has a whole conversation, for which the usual limit is too low
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+        columns, rows = reader.fieldnames or (), list(reader)
     except csv.Error as error:
         raise GraderError(f"{path}: is not CSV: {error}") from error
-    if not rows or KNOWN[0] not in rows[0]:
+    finally:
+        csv.field_size_limit(usual)
+    if KNOWN[0] not in columns:
         raise GraderError(f"{path}: has no column {KNOWN[0]!r}; expected a sheet that 'annotate' wrote")
     answers: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -104,6 +107,8 @@ def read_sheet(path: Path) -> AnnotatedSheet:
             if column is None or column in KNOWN:  # pyright: ignore[reportUnnecessaryComparison] - csv, for too long rows
                 continue
             given = (value or "").strip().lower()
+            if given and not key:
+                raise GraderError(f"{path}: {given!r} in {column!r} is said of no session: its row has no {KNOWN[0]!r}")
             if given and answers.setdefault(column, {}).setdefault(key, given) != given:
                 raise GraderError(f"{path}: session {key!r} has two answers in {column!r}")
     return AnnotatedSheet(path.stem, answers)
@@ -162,7 +167,7 @@ def _with_metric(column: str, one: tuple[str, Mapping[str, str]], metric: str, v
     ]
     plain = all(number in (0.0, 1.0) for number, _ in pairs)
     counts = metric.startswith("user_conduct.")
-    labels = [(number == 1, value > 0 if counts else value > PASSES) for number, value in pairs] if plain else []
+    labels = [(number == 1, value > 0 if counts else value > PASS) for number, value in pairs] if plain else []
     return _measured(column, one[0], metric, labels, pairs)
 
 
@@ -174,40 +179,6 @@ def _measured(
     return Agreed(column, one, other, size, share, cohens_kappa(labels), *correlation(numbers))
 
 
-def cohens_kappa(pairs: Sequence[tuple[Any, Any]]) -> float | None:
-    """Agreement beyond chance: ``(observed - expected) / (1 - expected)``; None where chance alone agrees fully.
-
-    Source: Cohen, A coefficient of agreement for nominal scales, 1960.
-    """
-    if not pairs:
-        return None
-    observed = sum(a == b for a, b in pairs) / len(pairs)
-    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    expected = sum(first[label] * second[label] for label in first) / len(pairs) ** 2
-    return None if expected >= 1 else (observed - expected) / (1 - expected)
-
-
-def correlation(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None, float | None]:
-    """Pearson's correlation with its 95 % interval by Fisher's transformation; None where a side never changes.
-
-    With fewer than four pairs, and at exactly 1 or -1, there is no interval.
-    """
-    size = len(pairs)
-    if size < 2:
-        return None, None, None
-    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
-    mean_x, mean_y = math.fsum(xs) / size, math.fsum(ys) / size
-    spread = math.fsum((x - mean_x) ** 2 for x in xs) * math.fsum((y - mean_y) ** 2 for y in ys)
-    if spread <= 0:
-        return None, None, None
-    r = math.fsum((x - mean_x) * (y - mean_y) for x, y in pairs) / math.sqrt(spread)
-    r = max(-1.0, min(1.0, r))
-    if size < LEAST or abs(r) >= PASSES:
-        return r, None, None
-    reach = LEVEL_Z / math.sqrt(size - 3)
-    return r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
-
-
 def _number(text: str) -> float | None:
     if text in WORDS:
         return WORDS[text]
@@ -215,7 +186,7 @@ def _number(text: str) -> float | None:
         value = float(text.replace(",", "."))
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) < BEYOND else None
 
 
 def _label(text: str) -> Any:

@@ -5,13 +5,14 @@ same breath. Reports that were graded in different ways are compared with a warn
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.report import Report, cluster_of, told_ks
-from sandbox_grader.scores import SCORE, Scores
+from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import (
     Estimate,
     Pair,
@@ -227,8 +228,13 @@ def compare_graders(old: Report, new: Report) -> list[dict[str, Any]]:
     """The sessions whose value differs between two gradings, each with what changed in the reasons.
 
     Raises:
-        GraderError: the two are not gradings of the same sessions.
+        GraderError: the two are not gradings of the same sessions, or one has a session twice.
     """
+    for report in (old, new):
+        [(name, times)] = Counter(item.session for item in report.sessions).most_common(1) or [("", 0)]
+        if times > 1:
+            told = f"{report.name or 'one of them'} has session {name!r} {times} times; grade each run by itself"
+            raise GraderError(f"not two gradings of one run: {told}")
     before, after = ({item.session: item for item in report.sessions} for report in (old, new))
     if before.keys() != after.keys():
         missing = sorted(before.keys() ^ after.keys())
@@ -250,7 +256,7 @@ def compare_graders(old: Report, new: Report) -> list[dict[str, Any]]:
     return changed
 
 
-def _reasons(scores: Scores, metric: str = SCORE) -> Iterator[str]:
+def _reasons(scores: Scores, metric: str) -> Iterator[str]:
     if scores.reason:
         yield scores.reason
     verdict = scores.verdicts.get(metric.partition(".")[0])

@@ -1,4 +1,4 @@
-"""How sure one can be of a score: intervals, repeated trials, paired comparison, and what a run could have shown.
+"""How sure one can be of a score: intervals, repeated trials, comparisons, agreement, what a run could have shown.
 
 Policy: sessions of one scenario are not independent, so the scenario is the unit: its variants and trials are repeated
 measures, standard errors are clustered by scenario, and degrees of freedom are the number of scenarios less one. Trials
@@ -7,6 +7,7 @@ one scenario there is no interval, and none is made up. Passing means a value of
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,9 +16,13 @@ from typing import Any
 PASS = 1.0 - 1e-9
 """The value from which a session counts as passed."""
 LEVEL = 0.95
+LEVEL_Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
+LEAST_PAIRS = 4
+"""Pairs below which a correlation has no interval."""
 POWER = 0.8
 NOISE = 1e-12
-"""A standard error below this is what rounding leaves of 0."""
+"""A standard error or a difference below this is what rounding leaves of 0."""
 DIGITS = 6
 """Decimals that are told."""
 Cell = tuple[str, str]
@@ -61,8 +66,8 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
-            return f"{self.mean:.3f} (one scenario, no interval)"
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+            return f"{self.mean:z.3f} (one scenario, no interval)"
+        return f"{self.mean:z.3f} [{self.low:z.3f}, {self.high:z.3f}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +258,8 @@ def compare(pairs: Sequence[Pair]) -> PairedDifference:
         only_a=only_a,
         only_b=only_b,
         p_value=_mcnemar(only_a, only_b),
-        higher=tuple(name for name, mean in means.items() if mean > 0),
-        lower=tuple(name for name, mean in means.items() if mean < 0),
+        higher=tuple(name for name, mean in means.items() if mean > NOISE),
+        lower=tuple(name for name, mean in means.items() if mean < -NOISE),
     )
 
 
@@ -278,6 +283,45 @@ def _smallest(gains: Mapping[str, Sequence[float]]) -> float | None:
         return None
     freedom = len(gains) - 1
     return (_t(1 - (1 - LEVEL) / 2, freedom) + _t(POWER, freedom)) * error
+
+
+def cohens_kappa(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+    """Agreement beyond chance: ``(observed - expected) / (1 - expected)``; None where chance alone agrees fully.
+
+    Source: Cohen, A coefficient of agreement for nominal scales, 1960.
+    """
+    if not pairs:
+        return None
+    observed = sum(a == b for a, b in pairs) / len(pairs)
+    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    expected = sum(first[label] * second[label] for label in first) / len(pairs) ** 2
+    return None if expected >= 1 else (observed - expected) / (1 - expected)
+
+
+def correlation(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None, float | None]:
+    """Pearson's correlation with its 95 % interval by Fisher's transformation; None where a side never changes.
+
+    With fewer than four pairs, and at exactly 1 or -1, there is no interval.
+    """
+    size = len(pairs)
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    if size < 2:
+        return None, None, None
+    mean_x, mean_y = math.fsum(xs) / size, math.fsum(ys) / size
+    spread = math.fsum((x - mean_x) ** 2 for x in xs) * math.fsum((y - mean_y) ** 2 for y in ys)
+    if spread <= 0 or not (_changes(xs) and _changes(ys)):
+        return None, None, None
+    r = math.fsum((x - mean_x) * (y - mean_y) for x, y in pairs) / math.sqrt(spread)
+    r = max(-1.0, min(1.0, r))
+    if size < LEAST_PAIRS or abs(r) >= PASS:
+        return r, None, None
+    reach = LEVEL_Z / math.sqrt(size - 3)
+    return r, math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+
+
+def _changes(values: Sequence[float]) -> bool:
+    """Whether values differ by more than rounding, by which the mean of three 0.1 already does."""
+    return max(values) - min(values) > NOISE * max(map(abs, values))
 
 
 def within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.annotation import AnnotatedSheet, agreements, cohens_kappa, correlation, read_sheet
+from sandbox_grader.annotation import AnnotatedSheet, agreements, read_sheet
 from sandbox_grader.errors import GraderError
+from sandbox_grader.statistics import cohens_kappa, correlation
 
 from tests.each import each
 
@@ -43,6 +44,12 @@ def test_the_correlation_is_that_of_scipy(numbers: list[tuple[float, float]]) ->
         )
 
 
+@each("same", [0.0, 0.1, 1 / 3])
+def test_nothing_goes_with_what_never_changes(same: float) -> None:
+    never = [(same, float(other)) for other in (1, 2, 5)] + [(same + same * 1e-16, 3.0)]
+    assert correlation(never) == correlation([(y, x) for x, y in never]) == (None, None, None)
+
+
 @given(pairs)
 def test_agreement_is_the_same_from_both_sides(numbers: list[tuple[float, float]]) -> None:
     other = [(y, x) for x, y in numbers]
@@ -57,16 +64,34 @@ def test_yes_and_1_are_one_answer_and_what_is_empty_does_not_count() -> None:
     assert (found.n, found.share, found.kappa, found.pearson) == (2, 1.0, 1.0, pytest.approx(1.0))
 
 
+@each("odd", ["1e300", "inf", "nan", "a lot"])
+def test_a_number_beyond_any_answer_is_a_word(odd: str) -> None:
+    [found] = agreements([AnnotatedSheet(rater, {"quality": {"s1": odd, "s2": "2"}}) for rater in "ab"], {}, {})
+    assert (found.n, found.share, found.pearson) == (2, 1.0, None)
+
+
 def test_a_sheet_saved_by_a_spreadsheet_with_semicolons_is_read(tmp_path: Path) -> None:
-    (tmp_path / "ana.csv").write_text("\ufeffid;success;quality\nabc;Yes;7,5\n", encoding="utf-8")
+    long = "a line of a conversation\n" * 8_000
+    told = f'\ufeffid;conversation;success;quality\nabc;"{long}";Yes;7,5\n'
+    (tmp_path / "ana.csv").write_text(told, encoding="utf-8")
     assert read_sheet(tmp_path / "ana.csv").answers == {"success": {"abc": "yes"}, "quality": {"abc": "7,5"}}
 
 
 @each(
     ("text", "told"),
-    [("", "has no column 'id'"), ("name\nx\n", "has no column 'id'"), ("id,a\nx,1\nx,2\n", "two answers in 'a'")],
+    [
+        ("", "has no column 'id'"),
+        ("name\nx\n", "has no column 'id'"),
+        ("id,a\nx,1\nx,2\n", "two answers in 'a'"),
+        ("id,a\n,\n,1\n", "'1' in 'a' is said of no session: its row has no 'id'"),
+    ],
 )
 def test_what_is_no_sheet_is_refused(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "sheet.csv").write_text(text)
     with pytest.raises(GraderError, match=told):
         read_sheet(tmp_path / "sheet.csv")
+
+
+def test_a_sheet_of_no_sessions_has_no_answers(tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text("id,scenario,success,comment\n")
+    assert read_sheet(tmp_path / "sheet.csv").answers == {}

@@ -158,6 +158,8 @@ def test_two_gradings_of_one_run_show_what_flipped_and_why() -> None:
 def test_gradings_of_different_runs_are_refused() -> None:
     with pytest.raises(GraderError, match="not two gradings of one run: a in only one"):
         compare_graders(Report([scores("a")]), Report())
+    with pytest.raises(GraderError, match="new has session 'a' 2 times; grade each run by itself"):
+        compare_graders(Report([scores("a")]), Report([scores("a"), scores("a", 0.5)], name="new"))
 
 
 def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Path, tmp_path: Path) -> None:

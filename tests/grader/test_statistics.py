@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.statistics import (
+    Estimate,
     PairedDifference,
     ScoredSession,
     clustered_mean,
@@ -127,6 +128,9 @@ def test_a_run_against_itself_shows_nothing() -> None:
     both = run(a=[1.0, 0.0], b=[0.5, 0.5])
     found = paired(both, both)
     assert (found.difference.mean, found.p_value, found.higher, found.lower) == (0.0, 1.0, (), ())
+    other = paired(run(a=[0.933333333, 1 / 3, 0.6]), run(a=[0.6, 0.933333333, 1 / 3]))  # which rounding leaves 6e-17 of
+    assert (other.higher, other.lower) == ((), ())
+    assert str(Estimate(-1e-17, None, None, 1, 3)) == "0.000 (one scenario, no interval)"
 
 
 def test_pairs_are_matched_by_scenario_and_trial() -> None:

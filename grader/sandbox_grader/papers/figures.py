@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sandbox_grader.annotation import correlation
 from sandbox_grader.metric import Verdict
 from sandbox_grader.mtu_bench.formulas import average
 from sandbox_grader.report import cluster_of
@@ -20,6 +19,7 @@ from sandbox_grader.statistics import (
     ScoredSession,
     clustered_mean,
     compare,
+    correlation,
     mean_of_means,
     mean_score,
     within,
