@@ -46,9 +46,9 @@ def comma_separated(tables: Sequence[FilledTable], *, everything: bool = False) 
         for row, of_paper in _rows(filled, everything):
             for column, cell in zip(filled.table.columns, row.cells, strict=True):
                 told = cell.to_json(column)
-                place = {"table": filled.table.asked, "row": safe(row.label), "column": column.name}
+                place = {"table": filled.table.asked, "row": row.label, "column": column.name}
                 kind = {"mode": filled.mode, "row_of_paper": int(of_paper)}
-                writer.writerow([{**place, **told, **kind}.get(name) for name in CSV_HEAD])
+                writer.writerow([safe({**place, **told, **kind}.get(name)) for name in CSV_HEAD])
     return text.getvalue()
 
 
@@ -120,7 +120,7 @@ def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
     return [
         head,
         *(
-            [one_line(row.label), *(cell.shown(c) or "-" for c, cell in zip(columns, row.cells, strict=True))]
+            [one_line(row.label), *(one_line(cell.shown(c)) or "-" for c, cell in zip(columns, row.cells, strict=True))]
             for row in _shown(filled, everything)
         ),
     ]
