@@ -184,7 +184,7 @@ class _Player:
                 if id_ is not None:
                     self._stamps[id_] = event.members().get("timestamp")
         tools = (event for event in events if event.members().get("event") == "tool")
-        self._unused = list(enumerate(tools))
+        self._unused = deque(enumerate(tools))
         self._used: dict[str, deque[tuple[int, JsonNode]]] = {}
         self._done: Counter[str] = Counter()
 
@@ -192,7 +192,7 @@ class _Player:
         """Add messages in order, each call with the event of its id, and before it the events without a message."""
         assistants = (message for message in messages if message.members().get("role") == "assistant")
         wanted = Counter(call.label_at("id") for message in assistants for call in message.items_at("tool_calls"))
-        unused: list[tuple[int, JsonNode]] = []
+        unused: deque[tuple[int, JsonNode]] = deque()
         for index, event in self._unused:
             id_ = event.label_at("id")
             if id_ is not None and wanted[id_] > 0:
@@ -266,7 +266,7 @@ class _Player:
     def _catch_up(self, index: float) -> None:
         """Add the calls of events before ``index`` to which no message refers: lost history, or a sub-agent's."""
         while self._unused and self._unused[0][0] < index:
-            event = self._unused.pop(0)[1]
+            event = self._unused.popleft()[1]
             self._builder.lose(event, "no message refers to this tool event; it was placed by the order of events")
             opened = self._builder.call(
                 event.need("function").string(), arguments_of(event.members().get("arguments")),

@@ -114,7 +114,7 @@ class _Player:
     def play(self, frames: list[Frame], name: str) -> Imported:
         """Add the messages in order and finish the session."""
         for frame in frames:
-            if "method" in frame.node.members():
+            if frame.node.get("method") is not None:
                 self._request(frame)
             else:
                 self._response(frame)

@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, load_whole, picked, read_bytes
+from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import EndReason, ReferenceCall
 
@@ -40,7 +40,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         results = path / "results.json" if path.is_dir() else path
-        loaded = Loaded((load_whole(read_bytes(results), str(results)).nodes[0],)) if path.is_dir() else load(path)
+        loaded = load(results)
         top = loaded.document
         tasks = {task.need("id").label(): task for task in top.need("tasks").items()}
         runs: list[tuple[JsonNode, Sequence[Loss]]] = [(run, loaded.losses) for run in top.items_at("simulations")]

@@ -44,7 +44,7 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     if reward is not None:
         builder.origin["reward"] = reward
     if info is not None:
-        if "error" in info.members():
+        if info.get("error") is not None:
             builder.lose(info, "the harness broke off with an error")
         builder.origin.update(picked(info.members(), ("source", "user_cost", "reward_info", "error")))
     if task is not None:

@@ -100,7 +100,7 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     case = node.get("case") or node
     apis = _apis(case)
     feedback = case.members().get("feedback")
-    if feedback not in (None, True, False):
+    if not isinstance(feedback, bool | None):
         raise case.child("feedback", feedback).fail("expected true or false")
     play = _Play(builder, apis, feedback is not False, [item.string() for item in case.items_at("observations")])
     solutions: list[tuple[ReferenceTurn]] = []

@@ -40,6 +40,12 @@ def test_a_whole_capture():
     assert (unknown.tool, unknown.error.kind, unknown.error.type) == (None, "unknown_tool", "JSON-RPC -32602")
 
 
+def test_members_that_are_null_are_absent():
+    usual = {"id": None, "method": None, "params": None, "result": None, "error": None}
+    session, other = read_one("mcp-wire", [usual | line for line in MCP_WIRE]), read_one("mcp-wire", MCP_WIRE)
+    assert (session.events[1:], session.losses) == (other.events[1:], other.losses)
+
+
 def test_what_was_said_is_unknown_and_so_is_the_end():
     session = read_one("mcp-wire", MCP_WIRE)
     assert said(session) == []

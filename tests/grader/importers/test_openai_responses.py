@@ -97,6 +97,7 @@ class TestToolsOfTheApi:
         session = read_one("openai-responses", [ASK, item, tell()])
         assert calls(session)[0].result is None
         assert "a picture is not kept" in lost(session)
+        assert "picture" not in lost(read_one("openai-responses", [ASK, item | {"result": None}, tell()]))
 
     @each(
         ("outcome", "error"),

@@ -113,7 +113,7 @@ class TestDirectories:
         run = results.pop("simulations")[0]
         results["simulation_index"] = [{"id": "sim-1", "task_id": "t1", "trial": 0}]
         (tmp_path / "simulations").mkdir()
-        (tmp_path / "results.json").write_text(json.dumps(results))
+        (tmp_path / "results.json").write_text(json.dumps(results | {"timestamp": float("nan")}))
         for trial in (0, 1):
             (tmp_path / "simulations" / f"sim-{trial}.json").write_text(json.dumps(run | {"trial": trial}))
         return tmp_path
@@ -123,6 +123,7 @@ class TestDirectories:
         sessions = checked("tau2", list(importer("tau2")([folder / inner])))
         assert [started(session).trial for session in sessions] == [0, 1]
         assert started(sessions[0]).origin["file"].endswith("sim-0.json")
+        assert "holds no NaN" in lost(sessions[0])
 
     def test_a_broken_run_is_named(self, folder):
         (folder / "simulations" / "sim-1.json").write_text("{")

@@ -314,7 +314,7 @@ def test_rows_with_both_need_no_partner(tmp_path: Path) -> None:
 
 def test_several_models_on_one_benchmark(tmp_path: Path) -> None:
     paths = [
-        write(tmp_path / "a.jsonl", says("S-S_0", "Thought: a", "ant")),
+        write(tmp_path / "a.jsonl", says("S-S_0", "Thought: a", "ant") | {"cost": float("nan")}),
         write(tmp_path / "bench.jsonl", row("S-S_0", ON)),
         write(tmp_path / "b.jsonl", says("S-S_0", "Thought: b", "bee")),
     ]
@@ -322,6 +322,7 @@ def test_several_models_on_one_benchmark(tmp_path: Path) -> None:
     assert [(session.name, start(session).agent["model"]) for session in sessions] == [
         ("S-S_0-ant", "ant"), ("S-S_0-bee", "bee"),
     ]  # fmt: skip
+    assert ["NaN" in str(losses(session)) for session in sessions] == [True, False]
 
 
 def test_several_settings_in_one_import(tmp_path: Path) -> None:

@@ -223,6 +223,7 @@ class TestBrokenFiles:
             (json.dumps({**case(), "ground_truth": {}}), "ground_truth: expected an array"),
             (json.dumps(case(truth=({"search": [5]},))), r"ground_truth\[0\].search\[0\]: expected an object"),
             (json.dumps(case(feedback="yes")), "feedback: expected true or false"),
+            (json.dumps(case(feedback=0)), "feedback: expected true or false"),
             (json.dumps({**case(), "api_list": {"a": {}}}), "api_list.a: lacks 'parameters'"),
             (json.dumps({**case(), "api_list": {"a": {"parameters": {"b": {}}}}}), "parameters.b: lacks 'type'"),
             (json.dumps({**case(), "api_list": {"a": {"parameters": {"b": 1}}}}), "expected an object, found 1"),

@@ -95,17 +95,15 @@ def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
 
 def error_of(error: JsonNode, text: str) -> CallError:
     """The error that an ``error`` object describes; ``text`` is what the caller was given."""
-    kind, message = error.get("kind"), error.get("message")
-    known = kind is not None and isinstance(kind.value, str) and kind.value in KINDS
-    said = message.string() if message is not None else text
-    type_ = error.string_at("type")
-    return failure(said, cast("ErrorKind", kind.value) if known and kind is not None else "execution", type_)
+    kind, message = error.members().get("kind"), error.string_at("message")
+    known = cast("ErrorKind", kind) if isinstance(kind, str) and kind in KINDS else "execution"
+    return failure(text if message is None else message, known, error.string_at("type"))
 
 
 def role_in(named: JsonNode | None, usual: Role) -> Role:
     """The role that a value names: the usual one unless it is one of ours."""
-    known = named is not None and isinstance(named.value, str) and named.value in ROLES
-    return cast("Role", named.value) if known and named is not None else usual
+    role = named.value if named else None
+    return cast("Role", role) if isinstance(role, str) and role in ROLES else usual
 
 
 def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:

@@ -28,13 +28,12 @@ def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterat
         yield ConversationItems(items=list(loaded.nodes))
         return
     for node in loaded.nodes:
-        if not node.is_array:
-            yield ConversationItems(node)
-        elif is_item(node.items()[0]):
-            yield ConversationItems(items=node.items())
-        else:
-            for inner in node.items():
-                yield ConversationItems(items=inner.items()) if inner.is_array else ConversationItems(inner)
+        items = node.items() if node.is_array else [node]
+        if node.is_array and is_item(items[0]):
+            yield ConversationItems(items=items)
+            continue
+        for inner in items:
+            yield ConversationItems(items=inner.items()) if inner.is_array else ConversationItems(inner)
 
 
 def is_message(node: JsonNode) -> bool:

@@ -302,7 +302,8 @@ def _in_sequence(data: bytes, path: str) -> Loaded | None:
     except (ValueError, RecursionError):
         return None
     whole = len(nodes) > 1 and not text[at:].strip()
-    return Loaded(tuple(nodes), lines=True, losses=tuple(losses)) if whole else None
+    told = tuple(node for node in nodes if node.value != [])
+    return Loaded(told, lines=True, losses=tuple(losses)) if whole and told else None
 
 
 def _looks_like_lines(data: bytes) -> bool:

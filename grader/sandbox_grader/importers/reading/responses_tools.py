@@ -58,7 +58,7 @@ def add_call(builder: SessionBuilder, kind: str, item: JsonNode, batch: str) -> 
         given = Given({key: value for key, value in members.items() if key not in _BESIDE and value is not None})
     opened = builder.call(name, given, batch=batch, id_=id_, offered=True)
     found = members.get(RESULTS[kind]) if kind in RESULTS else action.get(SOURCES) if is_object(action) else None
-    if "result" in members:
+    if members.get("result") is not None:
         builder.lose(item, "a picture is not kept")
     if members.get("status") == "failed":
         builder.answer(opened, CallOutcome(error=failure(f"the call of {name} failed")))

@@ -113,8 +113,8 @@ def seconds(stamp: Any) -> float | None:
     """Seconds since the epoch, from a number of them or an ISO 8601 text (UTC where it names no zone), or None."""
     if is_number(stamp) and abs(stamp) < FAR:
         return float(stamp)
-    if not isinstance(stamp, str):
-        return None
+    if not isinstance(stamp, str) or (stamp.isdecimal() and len(stamp) > len("20260102")):
+        return None  # a number as text, of which Python would make a day of the year 1700
     try:
         moment = datetime.fromisoformat(stamp)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -88,16 +88,18 @@ def dialogues(paths: Sequence[Path]) -> list[DialogueRows]:
     Raises:
         ImportFormatError: a file is broken, or a response belongs to no row or not clearly to one.
     """
-    rows, responses = _read(paths)
+    rows, responses, lost = _read(paths)
     if not rows:
         raise ImportFormatError(str(paths[0]) if paths else "<no file>", None, "no row has an 'answer'")
     joins = [_join(rows, run) for run in _grouped(responses, lambda response: response.path).values()]
     files = _grouped(rows, lambda row: row.path)
-    return [dialogue for benchmark in files.values() for dialogue in _of_file(benchmark, joins)]
+    return [dialogue for benchmark in files.values() for dialogue in _of_file(benchmark, joins, lost)]
 
 
-def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[DialogueRows]:
-    """The dialogues of one benchmark file, for every run that answers some of it."""
+def _of_file(
+    rows: Sequence[BenchmarkRow], joins: Sequence[Join], lost: Mapping[str, Sequence[Loss]]
+) -> Iterable[DialogueRows]:
+    """The dialogues of one benchmark file, for every run that answers some of it; ``lost`` is by file."""
     runs = [join for join in joins if any(row.label in join[0] for row in rows)]
     settings = _settings(rows)
     for responses, met in runs or [({}, {})]:
@@ -105,7 +107,9 @@ def _of_file(rows: Sequence[BenchmarkRow], joins: Sequence[Join]) -> Iterable[Di
             turns.sort(key=lambda row: row.turn or 0)
             answered = [row for row in turns if row.label in responses]
             missing = [row.label for row in turns if row.label not in responses] if answered else []
-            losses = [met[row.label] for row in answered if row.label in met]
+            read = dict.fromkeys([rows[0].path, *(responses[row.label].path for row in answered)])
+            losses = [loss for path in read for loss in lost[path]]
+            losses += [met[row.label] for row in answered if row.label in met]
             losses += [Loss(label, "has no response; this turn is left out") for label in missing]
             kept = tuple((row, responses.get(row.label)) for row in answered or turns)
             run = responses[answered[0].label].model if len(runs) > 1 and answered else ""
@@ -201,14 +205,16 @@ def _fault(response: Response, problem: str) -> ImportFormatError:
 # -- files --------------------------------------------------------------------------------------------------------
 
 
-def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
+def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response], dict[str, Sequence[Loss]]]:
+    """The rows and the responses of all files, and what each file has that cannot be kept."""
     rows: list[BenchmarkRow] = []
     responses: list[Response] = []
+    lost: dict[str, Sequence[Loss]] = {}
     home: dict[str, str] = {}
     for path in paths:
         twins: Counter[str] = Counter()
         loaded = load_lines(read_bytes(path), str(path))
-        lines = loaded.nodes
+        lines, lost[str(path)] = loaded.nodes, loaded.losses
         if loaded.cut:
             raise ImportFormatError(str(path), lines[-1].line, "the line after this one is cut off")
         if lines and is_conversation(lines[0]):
@@ -227,7 +233,7 @@ def _read(paths: Sequence[Path]) -> tuple[list[BenchmarkRow], list[Response]]:
                 responses.append(Response(id_, model, text, node.path, node.line or 0))
             elif node.get("answer") is None:
                 raise node.fail("has neither 'answer' (a row of the benchmark) nor 'response' (a model's)")
-    return rows, responses
+    return rows, responses, lost
 
 
 def _row(node: JsonNode, id_: str, twin: int) -> BenchmarkRow:
