@@ -15,7 +15,7 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
-from sandbox_grader.values import is_array, is_number, is_object, same_value
+from sandbox_grader.values import is_array, is_number, is_object, same_value, within_floats
 from sandbox_mcp.tools import Outcome, World, attempt, bind, present
 from sandbox_mcp.tools.calling import without_arguments
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
@@ -110,8 +110,8 @@ class _Reenactment:
     def _again(self, event: ToolCall) -> Iterator[Change]:
         """The changes that a call makes, once its outcome is known to be the recorded one."""
         tells_time = event.tool == self._stage.home.hints.clock
-        if tells_time and isinstance(event.result, float | int) and not isinstance(event.result, bool):
-            told = float(event.result)
+        if tells_time and is_number(event.result):
+            told = float(within_floats(event.result))
             later = told - self._stage.now
             if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
                 self._stage.set_time(told)

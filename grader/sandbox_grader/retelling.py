@@ -25,6 +25,9 @@ from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
 LONG = 1_000_000
 """Numbers from here on tell where they came from, as moments and ids do; a 5 that occurs twice may be two fives."""
 
+A_YEAR = 366 * 86400.0
+"""In seconds; where a log tells of more, its times are milliseconds, or another clock's."""
+
 
 def solutions_of(subject: Subject, mode: Mode) -> tuple[Solution, ...]:
     """The solutions that a session is held against, in ``strict`` mode told as the session would have."""
@@ -58,8 +61,8 @@ def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
         return [()] * len(found)
     clock = scenario.clock
     longest = max(sum(len(turn.calls) + 2 for turn in solution) for solution in found)
-    steps = max(longest, (events[-1].clock - clock.now) / clock.step if events and clock.step else 0)
-    reach = clock.step * 2 ** int(steps).bit_length()  # few different ones, so that few are carried out
+    took = min(events[-1].clock - clock.now, A_YEAR) / clock.step if events and clock.step else 0
+    reach = clock.step * 2 ** int(max(longest, took)).bit_length()  # few different ones, so that few are carried out
     moved = [references_of(scenario, subject.trajectory, seconds) for seconds in (-reach, reach)]
     return [
         tuple(others[number] for others in moved if len(others) == len(found) and _same_plan(others[number], solution))

@@ -7,6 +7,7 @@ has its numbers, and is in no mean with others.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from sandbox_grader.references import references_of
 from sandbox_grader.similarity import DEFAULT
 from sandbox_grader.spending import Spent, spent_in
 from sandbox_grader.users.metric import spoiled_by_user
+from sandbox_grader.values import is_number
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Trajectory
 
 STATEFUL, USERS = "toolsandbox", "user_conduct"
@@ -243,6 +245,10 @@ def _broken(trajectory: Trajectory) -> str | None:
 
 def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float | None:
     """From one event of a log to another by the real clock, to the millisecond, from what they have under ``wall``."""
-    first, last = (value if isinstance(value, int | float) else None for value in (begin.get("time"), end.get("time")))
-    took = None if first is None or last is None else round(last - first, 3)
-    return took if took is not None and 0 <= took < LONGEST else None
+    first, last = begin.get("time"), end.get("time")
+    if not (is_number(first) and is_number(last)):
+        return None
+    with suppress(OverflowError):  # whole numbers may be larger than any float
+        took = round(last - first, 3)
+        return took if 0 <= took < LONGEST else None
+    return None

@@ -10,9 +10,12 @@ from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.statistics import rounded
+from sandbox_grader.values import is_number, is_object
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 
 MILLION = 1_000_000
+BEYOND = 1e15
+"""More tokens than anything ever took: what is not below counts nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,9 @@ class Tokens:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Tokens":
-        """From what :meth:`to_json` gives, or a log's ``usage``; what is missing is 0."""
-        return cls(*(data.get(name) or 0 for name in ("prompt_tokens", "completion_tokens", "requests")))
+        """From what :meth:`to_json` gives, or a log's ``usage``; what is missing, or no count, is 0."""
+        told = (data.get(name) for name in ("prompt_tokens", "completion_tokens", "requests"))
+        return cls(*(int(number) if is_number(number) and abs(number) < BEYOND else 0 for number in told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +128,8 @@ def _tokens(trajectory: Trajectory, role: str) -> Tokens:
     total = Tokens()
     for event in trajectory.events:
         speaker = event.caller if isinstance(event, ToolCall) else event.sender
-        usage: Mapping[str, Any] | None = event.meta.get("usage")
-        if usage and speaker == role:
+        usage = event.meta.get("usage")
+        if speaker == role and is_object(usage):
             total += Tokens.from_json(usage)
     return total
 

@@ -1,10 +1,12 @@
-"""When an argument's value is the wanted one: one rule for every metric that holds calls against a reference.
+"""JSON values, what is in them, and when one is the wanted one: one rule for every metric that compares calls.
 
 Policy: values are JSON values; true is not 1, 1 is 1.0, and null is the same as not given. What people would word
 differently is compared as text, everything else exactly.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 FREE_TEXT = frozenset(
@@ -70,6 +72,26 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 def is_array(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether a JSON value is an array."""
     return isinstance(value, list | tuple)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The values inside a JSON value that have no parts."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if is_object(item):
+            stack.extend(item.values())
+        elif is_array(item):
+            stack.extend(item)
+        else:
+            yield within_floats(item)
+
+
+def within_floats(value: Any) -> Any:
+    """A value; a whole number beyond all floats as infinity, because it is compared with measures."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.inf if value > 0 else -math.inf
+    return value
 
 
 def _covers(whole: Sequence[Any], part: Sequence[Any]) -> bool:

@@ -76,10 +76,20 @@ def test_tokens_are_those_that_the_log_tells_of() -> None:
     assert found.spent == Spent(Tokens(100, 10, 2), Tokens())
 
 
-@each("usage", [{}, {"prompt_tokens": 5}, None])
-def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any) -> None:
+@each(
+    ("usage", "prompt"),
+    [
+        ({}, 0),
+        ({"prompt_tokens": 5, "completion_tokens": "many"}, 5),
+        ({"prompt_tokens": [5]}, 0),
+        ({"prompt_tokens": 10**400}, 0),
+        (None, 0),
+        ("5", 0),
+    ],
+)
+def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any, prompt: int) -> None:
     found = score(played(meta={"usage": usage}), WIFI_OFF)
-    assert found.spent.agent == Tokens((usage or {}).get("prompt_tokens", 0), 0, 0)
+    assert found.spent.agent == Tokens(prompt, 0, 0)
 
 
 def test_which_session_it_was() -> None:

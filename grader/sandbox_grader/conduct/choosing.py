@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply, leaves
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
 from sandbox_grader.metric import Solution
-from sandbox_grader.values import is_array, is_number, is_object
+from sandbox_grader.values import is_array, is_number, is_object, leaves
 from sandbox_mcp.trajectory import Message, ToolCall
 
 SHORT = 4

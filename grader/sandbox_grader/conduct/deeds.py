@@ -11,18 +11,12 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.conduct.observed import (
-    ConductFinding,
-    ObservedSession,
-    leaves,
-    reaches_somebody,
-    text_of,
-)
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, reaches_a_person, text_of
 from sandbox_grader.conduct.order import Rehearsal
 from sandbox_grader.metric import Solution
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.tooltalk.comparing import AsWritten, Compare
-from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number
+from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, leaves
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 
 RECIPIENTS = frozenset(
@@ -54,7 +48,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     """Who is meant by a call that reaches a person, in a form to compare, with how it was written."""
-    if not reaches_somebody(tool):
+    if not reaches_a_person(tool):
         return {}
     given = [value for name, value in arguments.items() if name in RECIPIENTS]
     people = [item for value in given for item in (value if is_array(value) else [value])]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sandbox_grader.claims.normal import plain
-from sandbox_grader.conduct.observed import ObservedSession, leaves, within_floats
+from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.users.values import TAIL, Value, digits
-from sandbox_grader.values import is_array, is_object
+from sandbox_grader.values import is_array, is_object, leaves, within_floats
 from sandbox_mcp.trajectory import Message, ToolCall
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?(?![\w]|\.\d)")
@@ -143,7 +143,7 @@ def step_of(written: str) -> float:
     whole, _, part = written.lstrip("-").partition(".")
     if part:
         return 10.0 ** -len(part)
-    return 10.0 ** (len(whole) - len(whole.rstrip("0"))) if whole.strip("0") else 1.0
+    return float(f"1e{len(whole) - len(whole.rstrip('0'))}") if whole.strip("0") else 1.0
 
 
 def before_all(heard: ObservedSession) -> Ground:

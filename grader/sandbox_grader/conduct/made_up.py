@@ -16,17 +16,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_grader.conduct.ground import (
-    Ground,
-    before_all,
-    computes,
-    named_leaves,
-    step_of,
-    take_in,
-)
+from sandbox_grader.conduct.ground import Ground, before_all, computes, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import is_moment
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, text_of
 from sandbox_grader.users.values import telling
+from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.trajectory import ToolCall
 
 _AS_IS = re.compile(r"(?:^|_)(?:ids?|token|password|passcode|username|user_name|login)$|(?<=[a-z])Ids?$")
@@ -118,5 +112,6 @@ def _text(heard: ObservedSession, call: ToolCall, value: str, ground: Ground) ->
 
 def _offered(heard: ObservedSession, call: ToolCall, name: str, value: str) -> bool:
     """Whether the tool itself lists a value."""
-    schemas = (spec.input_schema for spec in heard.trajectory.started.tools if spec.tool == call.called)
-    return any(value in schema.get("properties", {}).get(name, {}).get("enum", ()) for schema in schemas)
+    described = heard.described(call.called).get(name)
+    choices = described.get("enum") if is_object(described) else None
+    return is_array(choices) and value in choices

@@ -38,8 +38,8 @@ class Conduct:
     ``wrong_recipient``: something sent to a person whom no solution names. ``excess_actions``: successful actions
     beyond the nearest solution. ``wrong_order``: actions of that solution that came before something they depend on.
     ``needless_repeats``: the same call with the same outcome, nothing changed in between. ``contradicting_answer`` and
-    ``claim_without_call``: see :mod:`sandbox_grader.conduct.replies`. ``harmful_changes``: changes that nobody asked
-    for; ``undone``: those of them that were taken back. ``hallucinated_arguments``: values that nothing gave, see
+    ``claim_without_call``: see :mod:`sandbox_grader.conduct.replies`. ``harmful_changes``: changes that were not
+    asked for; ``undone``: those of them that were taken back. ``hallucinated_arguments``: values that nothing gave, see
     :mod:`sandbox_grader.conduct.made_up`. ``hallucinated_times``: moments that do not follow from the clock, see
     :mod:`sandbox_grader.conduct.moments`. ``missing_disambiguation``: one of several matches taken without asking, see
     :mod:`sandbox_grader.conduct.choosing`. ``format_persistence``: the same error of form made again after it was told.

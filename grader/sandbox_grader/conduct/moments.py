@@ -20,8 +20,8 @@ from typing import Any
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import computes, is_replay, named_leaves
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, leaves
-from sandbox_grader.values import is_number
+from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
+from sandbox_grader.values import is_number, leaves
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_timestamp
 

@@ -5,9 +5,7 @@ Policy: a tool acts if the session, the solution or our own registry says so. Wh
 """
 
 import json
-import math
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,27 +14,16 @@ from typing import Any, TypeGuard
 from sandbox_scenarios.stage import home_of
 
 from sandbox_grader.metric import Solution
-from sandbox_grader.values import is_array, is_object
+from sandbox_grader.values import is_array, is_object, leaves
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 SENDING = frozenset(
     {
-        "dial",
-        "email",
-        "forward",
-        "invite",
-        "mail",
-        "message",
-        "pay",
-        "reply",
-        "send",
-        "share",
-        "sms",
-        "text",
+        "dial", "email", "forward", "invite", "mail", "message", "pay", "reply", "send", "share", "sms", "text",
         "transfer",
     }
-)
+)  # fmt: skip
 """Words of which a tool's name has one if it reaches a person."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -78,6 +65,20 @@ class ObservedSession:
         if self.ours:
             said |= {name: tool.action for name, tool in self.home.tools.items()}
         return offered | said
+
+    @cached_property
+    def _schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return {spec.tool: spec.input_schema for spec in reversed(self.trajectory.started.tools)}
+
+    def described(self, tool: str) -> Mapping[str, Any]:
+        """The schema of each argument that a tool's own schema describes; true is a schema as well."""
+        found = self._schemas.get(tool, {}).get("properties")
+        return found if is_object(found) else {}
+
+    def required(self, tool: str) -> frozenset[str]:
+        """The arguments that a tool's schema demands."""
+        found = self._schemas.get(tool, {}).get("required")
+        return frozenset(name for name in found if isinstance(name, str)) if is_array(found) else frozenset()
 
     @cached_property
     def home(self) -> World:
@@ -129,29 +130,9 @@ def words(name: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(name))
 
 
-def reaches_somebody(tool: str) -> bool:
+def reaches_a_person(tool: str) -> bool:
     """Whether a tool by its name sends something to a person."""
     return bool(words(tool) & SENDING)
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """The values inside a JSON value that have no parts."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if is_object(item):
-            stack.extend(item.values())
-        elif is_array(item):
-            stack.extend(item)
-        else:
-            yield within_floats(item)
-
-
-def within_floats(value: Any) -> Any:
-    """A value; a whole number beyond all floats as infinity, because it is compared with measures."""
-    if isinstance(value, int) and abs(value) > sys.float_info.max:
-        return math.inf if value > 0 else -math.inf
-    return value
 
 
 def text_of(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
-from sandbox_grader.conduct.observed import leaves
+from sandbox_grader.values import leaves
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.trajectory import ReferenceCall
 from sandbox_mcp.world.schema import TableSchema

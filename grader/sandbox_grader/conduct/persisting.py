@@ -9,8 +9,7 @@ Source: ToolTalk, section 4.2: models persist after an execution error; ToolScan
 """
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterator
 
 from sandbox_grader.conduct.ground import is_replay
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
@@ -19,7 +18,6 @@ from sandbox_mcp.trajectory import Message, ToolCall
 _FORM = re.compile(r"\b(?:expected|format|must|should|invalid|valid|malformed|parse|like)\b", re.IGNORECASE)
 _VALUES = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|\d+")
 _WORD = re.compile(r"\w+")
-NO_SCHEMA: Mapping[str, Any] = {}
 OF_STATE = frozenset({"ConnectionError", "PermissionError", "NoDataError", "DuplicateError", "KeyError", "LookupError"})
 """Errors of tools that tell of the world and not of how it was asked."""
 
@@ -45,15 +43,12 @@ def _form_error(heard: ObservedSession, call: ToolCall) -> Hashable:
     if call.error is None:
         return None
     tool, kind, given = call.called, call.error.kind, call.arguments.keys()
-    schema = (
-        next((spec.input_schema for spec in heard.trajectory.started.tools if spec.tool == tool), None) or NO_SCHEMA
-    )
     if kind == "invalid_format":
         return tool, kind
     if kind == "unknown_argument":
-        return tool, kind, frozenset(given - set(schema.get("properties", ())))
+        return tool, kind, frozenset(given - heard.described(tool).keys())
     if kind == "missing_argument":
-        return tool, kind, frozenset(set(schema.get("required", ())) - given)
+        return tool, kind, heard.required(tool).difference(given)
     named = frozenset(given & set(_WORD.findall(call.error.message)))
     if kind == "wrong_type":
         return tool, kind, named

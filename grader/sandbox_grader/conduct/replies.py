@@ -18,10 +18,10 @@ from sandbox_grader.conduct.observed import (
     ConductFinding,
     ObservedSession,
     is_reply,
-    leaves,
     text_of,
     words,
 )
+from sandbox_grader.values import leaves
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.state import Change, Snapshot, fold, snapshot_of

@@ -6,6 +6,7 @@ for an empty cell that something was expected in.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,8 @@ Target = tuple[tuple[str, CellMeasure], ...]
 ROUGE_COLUMNS = frozenset(
     {(MESSAGES, "content"), ("contact", "relationship"), ("messaging", "content"), ("reminder", "content")}
 )
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+"""Where a text takes a value, by its name."""
 _EXACT = Measured("exact")
 
 
@@ -103,7 +105,8 @@ def counts_as_number(value: Any) -> bool:
 
 def _near(first: Any, second: Any, tolerance: Any) -> bool:
     if tolerance is not None and counts_as_number(first) and counts_as_number(second):
-        return abs(first - second) <= tolerance
+        with suppress(OverflowError):  # whole numbers may be larger than any float
+            return abs(first - second) <= tolerance
     return bool(first == second)
 
 
@@ -178,11 +181,11 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
 
 
 def _filled_text(text: str, values: Mapping[str, Any]) -> str:
-    return _PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
+    return PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
 
 
 def _fillable(text: str, values: Mapping[str, Any]) -> bool:
-    return all(name in values for name in _PLACEHOLDER.findall(text))
+    return all(name in values for name in PLACEHOLDER.findall(text))
 
 
 def shape(values: object, number: int) -> str:

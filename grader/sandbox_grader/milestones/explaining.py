@@ -20,9 +20,10 @@ from sandbox_scenarios.model import (
 from sandbox_grader.milestones.aligning import alignment
 from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
 from sandbox_grader.milestones.matching import MatchedPlace
-from sandbox_grader.milestones.phrases import counted, differences, judged_text, shown, title, tools
+from sandbox_grader.milestones.phrases import differences, judged_text, shown, title, tools
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.worked_out import is_worked_out
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import Message, ToolCall
 
 FULL = 1 - 1e-9

@@ -45,7 +45,7 @@ class History:
         nodes = (*case.milestones.nodes, *case.minefields.nodes)
         named = {constraint.table for node in nodes for constraint in node.constraints}
         guarded = {table for node in nodes for table in node.guarded or ()}
-        for table in {*STATE_TABLES, *case.tables, *named, *guarded} - {MESSAGES}:
+        for table in sorted({*STATE_TABLES, *case.tables, *named, *guarded} - {MESSAGES}):
             self._replay(case, table)
 
     def row(self, number: int) -> Cells:

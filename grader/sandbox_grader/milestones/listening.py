@@ -4,19 +4,19 @@ Policy: a message is read against what had been said and done until then. What i
 is told apart: an answer that the user would act on and that is not so is worse than none.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain
 from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact, MessageConstraint, Milestone, ValueRef
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.verbs import claimed, kinds_of
-from sandbox_grader.milestones.measures import Lookup, written
+from sandbox_grader.milestones.cells import PLACEHOLDER
+from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.tools import Tool
@@ -24,7 +24,6 @@ from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_local
 from sandbox_mcp.world.tx import Effects
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _MOST_STRINGS = 2000
 _PARTICLES = frozenset({"off", "out", "up", "in", "back", "on", "down", "away", "over", "through"})
 _EARLIEST, _LATEST = 1e8, 1e10
@@ -264,24 +263,14 @@ def filled_in(fact: Fact, values: Mapping[str, ValueRef], lookup: Lookup | None)
         return fact
     if lookup is None:
         return None
-    found = tuple(option for value in fact.value for option in _options(value, values, lookup))
+    written = ((value,) if not isinstance(value, str) else forms(value, values, lookup) for value in fact.value)
+    found = tuple(chain.from_iterable(written))
     return replace(fact, value=found) if found else None
-
-
-def _options(value: Any, values: Mapping[str, ValueRef], lookup: Lookup) -> Iterator[Any]:
-    text = str(value)
-    names = tuple(dict.fromkeys(name for name in _PLACEHOLDER.findall(text) if name in values))
-    if not names:
-        yield value
-        return
-    for chosen in product(*(lookup(values[name]) for name in names)):
-        filling = dict(zip(names, map(written, chosen), strict=True))
-        yield _PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), text)
 
 
 def _refers(fact: Fact, values: Mapping[str, ValueRef]) -> bool:
     return bool(values) and any(
-        name in values for value in fact.value if isinstance(value, str) for name in _PLACEHOLDER.findall(value)
+        name in values for value in fact.value if isinstance(value, str) for name in PLACEHOLDER.findall(value)
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
-from sandbox_grader.milestones.cells import converted
+from sandbox_grader.milestones.cells import PLACEHOLDER, converted
 from sandbox_grader.milestones.wording import says
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.values import is_number, same_set, same_value
@@ -32,7 +32,6 @@ DEFAULTS: tuple[tuple[str, Expected], ...] = (
 Timestamps in seconds, coordinates in degrees."""
 
 _DEFAULTS = tuple((re.compile(pattern), default) for pattern, default in DEFAULTS)
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> float:
@@ -152,10 +151,10 @@ def avoided(expected: Expected, text: str, lookup: Lookup) -> list[str]:
 
 def forms(wording: str, values: Mapping[str, ValueRef], lookup: Lookup) -> Iterator[str]:
     """A wording with its placeholders filled, in every acceptable way; nothing if one of them has no value."""
-    names = tuple(dict.fromkeys(name for name in _PLACEHOLDER.findall(wording) if name in values))
+    names = tuple(dict.fromkeys(name for name in PLACEHOLDER.findall(wording) if name in values))
     for chosen in product(*(lookup(values[name]) for name in names)):
         filling = dict(zip(names, map(written, chosen), strict=True))
-        yield _PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), wording)
+        yield PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), wording)
 
 
 def written(value: Any) -> str:

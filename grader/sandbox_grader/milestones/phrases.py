@@ -31,11 +31,6 @@ def either(values: Iterable[object]) -> str:
     return " or ".join(map(shown, values))
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def title(constraint: Constraint) -> str:
     """A constraint in a few words."""
     if isinstance(constraint, MessageConstraint):

@@ -9,7 +9,6 @@ Policy: what that evaluator has no word for takes its nearest one:
 - An attempt is a message to the environment that has the tool's name, and what is known of the arguments, in its text.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from json import JSONEncoder
@@ -28,6 +27,7 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 
 from sandbox_grader.milestones import case
+from sandbox_grader.milestones.cells import PLACEHOLDER
 from sandbox_grader.milestones.measures import judged_by, referred
 
 Numbers = Mapping[str, int]
@@ -37,7 +37,6 @@ KINDS: Mapping[str, case.Kind] = {
 }  # fmt: skip
 VALUE = "value"
 """The name under which a value that is the whole content is extracted."""
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _JSON = JSONEncoder(default=str, ensure_ascii=False)
 
 
@@ -141,7 +140,7 @@ def _said(constraint: MessageConstraint, numbers: Numbers) -> Iterator[case.Case
         return
     measures = {"content": case.Measured("mentions")}
     for wordings in expected.value:
-        named = {name for wording in wordings for name in _PLACEHOLDER.findall(wording)}
+        named = {name for wording in wordings for name in PLACEHOLDER.findall(wording)}
         taken = {name: ref for name, ref in expected.values.items() if name in named}
         row = {**between, "content": tuple((wording,) for wording in wordings)}
         yield from _dependent(row, measures, "content", taken, numbers)

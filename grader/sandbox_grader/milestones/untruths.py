@@ -1,7 +1,7 @@
 """What the agent left the user with that is not so.
 
 Policy: a reply that says nothing of what was asked loses its milestone; one that is false voids the session, because
-somebody acts on it. Only the last word on a matter counts: a failure told on the way to success is not an untruth,
+its user acts on it. Only the last word on a matter counts: a failure told on the way to success is not an untruth,
 nor is a failure that happened.
 """
 

@@ -139,7 +139,8 @@ class Held:
         alike = [j for j, want in enumerate(self.wanted) if want.call.tool == item.call.tool]
         if not alike:
             return "the reference never calls this tool"
-        free = [self.wanted[j] for j in alike if j not in self.matching.values()]
+        taken = set(self.matching.values())
+        free = [self.wanted[j] for j in alike if j not in taken]
         nearest = sorted(free, key=lambda want: want.turn != item.turn)
         reasons = [self.compare(item.call, want.call) for want in nearest]
         if None in reasons:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.conduct.observed import leaves
 from sandbox_grader.users.secrets import Secrets, keep_result, secrets_of
 from sandbox_grader.users.talk import UserMistake, UserView, known, mentioned
 from sandbox_grader.users.values import TAIL, Value, digits, names_a_day, plain, telling
+from sandbox_grader.values import leaves
 from sandbox_mcp.trajectory import Message, ToolCall
 
 _INSIDE = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]{2,}")

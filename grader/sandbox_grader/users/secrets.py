@@ -10,9 +10,8 @@ from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import CallConstraint, Expected, Scenario, TableConstraint
 
-from sandbox_grader.conduct.observed import leaves
 from sandbox_grader.users.values import TAIL, Value, month_day, plain, telling
-from sandbox_grader.values import is_number
+from sandbox_grader.values import is_number, leaves
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_local
 from sandbox_mcp.world.schema import CellRole

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.conduct.deeds import align
-from sandbox_grader.conduct.observed import ObservedSession, leaves, reaches_somebody, text_of, words
+from sandbox_grader.conduct.observed import ObservedSession, reaches_a_person, text_of, words
 from sandbox_grader.conduct.order import Rehearsal
+from sandbox_grader.values import leaves
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
@@ -103,8 +104,8 @@ def test_the_words_of_a_name(name: str, expected: set[str]):
     ("tool", "sends"),
     [("SendMessage", True), ("reply_to_email", True), ("search_messages", False), ("set_wifi_status", False)],
 )
-def test_what_reaches_somebody(tool: str, sends: bool):
-    assert reaches_somebody(tool) is sends
+def test_what_reaches_a_person(tool: str, sends: bool):
+    assert reaches_a_person(tool) is sends
 
 
 def test_leaves_and_their_text():

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 from sandbox_grader.conduct import Conduct
+from sandbox_grader.conduct.ground import step_of
 from sandbox_grader.conduct.metric import COUNTS
 from sandbox_grader.explain import explain
 from sandbox_grader.gallery import gallery
@@ -132,6 +134,13 @@ def test_what_a_result_gave_or_the_agent_proposed_is_not_made_up():
     assert named(found.calls("send", to="+12025550143").done()) == []
 
 
+@each(
+    ("written", "worth"), [("3.25", 0.01), ("-1500", 100.0), ("0", 1.0), ("7", 1.0), ("12" + "0" * 400, float("inf"))]
+)
+def test_what_the_last_digit_of_a_number_is_worth(written: str, worth: float):
+    assert step_of(written) == worth
+
+
 def refers(*calls: ReferenceCall, reply: str = "Done.") -> tuple[tuple[ReferenceTurn, ...], ...]:
     return ((ReferenceTurn(calls=calls, reply=reply),),)
 
@@ -206,6 +215,22 @@ def test_an_error_of_form_persists_only_where_it_had_been_told():
     assert named(*played("wifi_off", together)) == []
     other = turn(("set_wifi_status", {"of": True}), ("set_wifi_status", {}), ("set_wifi_status", {"on": "no"}))
     assert named(*played("wifi_off", other)) == []
+
+
+@each(
+    "schema",
+    [
+        {"properties": None, "required": None},
+        {"properties": {"on": True, "of": True}, "required": True},
+        {"properties": {"on": {"enum": None}}, "required": [None, {}]},
+    ],
+)
+def test_a_log_may_describe_tools_in_any_way(schema: dict[str, Any]):
+    given = ({"of": True}, {}, {"on": "Xyzzy"})
+    log, scenario = played("wifi_off", turn(*(("set_wifi_status", arguments) for arguments in given)))
+    tools = tuple(replace(tool, input_schema=schema) for tool in log.started.tools)
+    found = named(replace(log, started=replace(log.started, tools=tools)), scenario)
+    assert found == ["hallucinated_arguments: set_wifi_status got on 'Xyzzy': not a word of it was given"]
 
 
 def test_what_the_state_forbids_is_no_error_of_form():

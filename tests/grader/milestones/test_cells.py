@@ -64,6 +64,8 @@ class TestClose:
             (1.0, None, 5, 0),
             (0.1, 0.3, 0.2, 1),
             (0.3, 0.1, 0.1, 0),
+            (0.5, 10**400, 1, 0),
+            (10**400, 10**400, 0.5, 1),
         ],
     )
     def test_cells(self, value: Any, actual: Any, tolerance: float | None, expected: float):

@@ -1,10 +1,10 @@
-"""Reasons that somebody who has only seen the conversation understands."""
+"""Reasons in words for readers who have seen nothing but the conversation."""
 
 from typing import Any
 
 from sandbox_grader.metric import Mode, Subject
 from sandbox_grader.milestones import ToolSandbox
-from sandbox_grader.milestones.phrases import counted, either, shown
+from sandbox_grader.milestones.phrases import either, shown
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, ValueRef
 
 from tests.each import each
@@ -230,6 +230,5 @@ class TestPhrases:
         assert len(shown("x" * 1000)) == 160
         assert shown(10**5000) == "a very long number"
 
-    def test_numbers_and_alternatives(self):
-        assert [counted(number, "row") for number in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    def test_alternatives(self):
         assert either(["a", 1]) == "'a' or 1"
