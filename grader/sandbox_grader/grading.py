@@ -148,5 +148,5 @@ def read_report(path: Path, find: Find, mode: Mode = "strict", metric: str = SCO
         )
     except OSError as error:
         raise GraderError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GraderError(f"{path}: holds no scores; expected what 'grade --json' prints ({error})") from error

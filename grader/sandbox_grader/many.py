@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -47,6 +48,7 @@ CHUNK, MOST = 16, 128
 """Logs that a process gets at a time: few, so that all end at about the same moment, and more where there are many."""
 REMEMBERED = 64
 """Of how many logs it is remembered what was said, for others like them: in the order of names they are neighbours."""
+GONE = "a process that was grading is gone, as happens where memory runs out; 'grade --jobs 1' takes the least of it"
 FIXED = frozenset({"exact", "rouge-l"})
 """Ways to compare texts that depend on this package alone."""
 _HEAD = re.compile(rb'\{"event":"session","schema":\d+,"session":("(?:[^"\\]|\\.)*")')
@@ -101,7 +103,7 @@ def grade_many(
     Without ``details`` the sessions have what summaries count, and no more: a few hundred bytes each.
 
     Raises:
-        GraderError: a metric or the similarity cannot be used.
+        GraderError: a metric or the similarity cannot be used, or a process that was grading has been ended.
     """
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     report = grade_logs((), find, mode, **options, name=name)
@@ -219,6 +221,8 @@ class _Work:
                         graded = running.pop(future)
                         running |= {begun(chunk): chunk for chunk in islice(chunks, 1)}
                         yield from zip(graded, future.result(), strict=True)
+            except BrokenProcessPool as error:
+                raise GraderError(GONE) from error
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 

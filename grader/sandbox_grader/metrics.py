@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric, Mode, Subject, Verdict
 from sandbox_grader.plugins import found_outside, loaded
 from sandbox_grader.similarity import DEFAULT, similarity
+from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.own_code import others_code
 
 FAMILIES = MappingProxyType(
@@ -89,14 +90,24 @@ def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
         verdict: Any = family.grade(subject, mode)
     if not isinstance(verdict, Verdict):
         raise GraderError(f"metric {family.name!r} answered with {type(verdict).__name__}; expected a Verdict")
-    for name, value in (*verdict.values.items(), *(("details", one) for one in verdict.details)):
+    values, details = cast("tuple[Any, Any]", (verdict.values, verdict.details))
+    if not is_object(values):
+        raise GraderError(f"metric {family.name!r}: its values are {values!r}; expected a mapping")
+    if not is_array(details):
+        raise GraderError(f"metric {family.name!r}: its details are {details!r}; expected a list")
+    for one in details:
+        if not is_object(one):
+            raise GraderError(f"metric {family.name!r}: among its details is {one!r}; expected objects")
+    _need_json(family, (*values.items(), *(("details", one) for one in details)))
+    return verdict
+
+
+def _need_json(family: Metric, named: Iterable[tuple[str, Any]]) -> None:
+    for name, value in named:
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise GraderError(f"metric {family.name!r}: {name} is {value!r}; expected what JSON can hold") from error
-        if name == "details" and not isinstance(value, Mapping):
-            raise GraderError(f"metric {family.name!r}: among its details is {value!r}; expected objects")
-    return verdict
 
 
 def summarised(family: Metric, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
@@ -109,9 +120,10 @@ def summarised(family: Metric, graded: Sequence[tuple[Subject, Verdict]], mode: 
         return family.summarise(graded, mode)
     with others_code(f"metric {family.name!r} failed to sum up", GraderError):
         summary: Any = family.summarise(graded, mode)
-    if not isinstance(summary, Mapping):
+    if not is_object(summary):
         raise GraderError(f"metric {family.name!r} summed up as {type(summary).__name__}; expected a mapping")
-    return summary  # pyright: ignore[reportUnknownVariableType]
+    _need_json(family, summary.items())
+    return summary
 
 
 def summed_details(family: str, details: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

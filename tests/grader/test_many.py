@@ -1,8 +1,10 @@
 """Grading many logs at once: on several cores and from kept scores, with the same report as one by one."""
 
 import json
+import os
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sandbox_grader.derived import CODE
@@ -55,6 +57,18 @@ def test_several_processes_give_the_report_of_one(folder: Path) -> None:
     alone = grade_logs(logs(folder), FIND, skip_unreadable=True)
     assert told(grade_many(logs(folder), FIND, jobs=2, keep=False)) == told(alone)
     assert not (folder / PLACE).exists()
+
+
+class Deadly(SuiteFinder):
+    """Ends the process that looks for a scenario, as the system does with one that has taken all memory."""
+
+    def __call__(self, name: str) -> NoReturn:
+        os._exit(9)
+
+
+def test_a_process_that_is_ended_is_told_in_a_line(folder: Path) -> None:
+    with pytest.raises(GraderError, match="a process that was grading is gone"):
+        grade_many(logs(folder), Deadly(), jobs=2, keep=False)
 
 
 def test_a_change_to_whatever_the_worlds_know_makes_kept_scores_old() -> None:

@@ -252,6 +252,8 @@ def test_a_metric_of_ones_own_sums_up_as_it_says() -> None:
         ("Verdict({'n': {1}})", "metric 'broken': n is {1}; expected what JSON can hold"),
         ("Verdict({'n': float('nan')})", "metric 'broken': n is nan; expected what JSON can hold"),
         ("Verdict({'n': 1}, ['text'])", "metric 'broken': among its details is 'text'; expected objects"),
+        ("Verdict(None)", "metric 'broken': its values are None; expected a mapping"),
+        ("Verdict({}, None)", "metric 'broken': its details are None; expected a list"),
     ],
 )
 def test_a_metric_that_breaks_or_says_something_else_is_told_in_a_line(broken: str, said: str) -> None:
@@ -268,7 +270,15 @@ def test_a_metric_that_breaks_or_says_something_else_is_told_in_a_line(broken: s
         grade(phone.log, metrics=[Broken()])
 
 
-def test_a_metric_that_cannot_sum_up_is_told_in_a_line() -> None:
+@each(
+    ("broken", "said"),
+    [
+        ("graded[0][1].values['m']", r"metric 'broken' failed to sum up: KeyError: 'm' \(test_front_door"),
+        ("[1]", "metric 'broken' summed up as list; expected a mapping"),
+        ("{'n': {1}}", r"metric 'broken': n is \{1\}; expected what JSON can hold"),
+    ],
+)
+def test_a_metric_that_cannot_sum_up_is_told_in_a_line(broken: str, said: str) -> None:
     class Broken(Metric):
         name = "broken"
         source = "ours"
@@ -277,9 +287,9 @@ def test_a_metric_that_cannot_sum_up_is_told_in_a_line() -> None:
             return Verdict({"n": 1})
 
         def summarise(self, graded: Any, mode: Any) -> Any:
-            return graded[0][1].values["m"]
+            return eval(broken)
 
-    with pytest.raises(GraderError, match=r"^metric 'broken' failed to sum up: KeyError: 'm' \(test_front_door"):
+    with pytest.raises(GraderError, match=f"^{said}"):
         evaluate(agent, Suite().select("wifi_off"), metrics=[Broken()])
 
 
