@@ -63,9 +63,10 @@ def bounded(
                         _keep(kept, place, known[place])
                 if found := known[place]:
                     sides[side].append(found)
-    for side, graded in sides.items():
-        if graded:
-            setattr(report, side, Report(graded, report.mode, side, report.metric, report.similarity))
+    report.floor, report.ceiling = (
+        Report(graded, report.mode, side, report.metric, report.similarity) if graded else None
+        for side, graded in sides.items()
+    )
 
 
 def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":

@@ -11,7 +11,6 @@ from typing import Any
 from sandbox_grader.exporters.turns import (
     ExportedTurn,
     answered,
-    copied,
     definition,
     error_object,
     in_agents_conversation,
@@ -48,7 +47,7 @@ def _messages(turn: ExportedTurn) -> Iterator[dict[str, Any]]:
         note = None if turn.note is None else turn.note.content
         calls: list[dict[str, Any]] = []
         for call in turn.calls:
-            given = encode(copied(call.arguments)) if call.raw_arguments is None else call.raw_arguments
+            given = encode(call.arguments) if call.raw_arguments is None else call.raw_arguments
             calls.append({"id": call.call, "type": "function", "function": {"name": call.name, "arguments": given}})
         yield {"role": "assistant", "content": note, "tool_calls": calls} | _thought(turn)
         for call in filter(answered, turn.calls):

@@ -8,7 +8,6 @@ JSON object, would teach a mistake: such a session is left out and counted.
 Source of the fields: MTU-Bench, section 2.1.1.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -17,12 +16,12 @@ from sandbox_grader.exporters import openai_chat
 from sandbox_grader.exporters.turns import (
     ExportedTurn,
     answered,
+    copied,
     definition,
     in_agents_conversation,
     outcome_text,
     turns,
 )
-from sandbox_grader.importers.reading.values import encode
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 STANDARD: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -65,7 +64,7 @@ def mtu_instruct(trajectory: Trajectory) -> dict[str, Any]:
                 step = {
                     "thought": "" if number else _thought(turn),
                     "action": call.name,
-                    "action_input": json.loads(encode(call.arguments)),
+                    "action_input": copied(call.arguments),
                     "observation": outcome_text(call),
                 }
                 found[-1]["steps"].append(step)
