@@ -14,20 +14,16 @@ from sandbox_grader.claims import states
 from sandbox_grader.claims.asserted import standing
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.deeds import DEEDS
 from sandbox_grader.claims.finding import Finding, contrary
 from sandbox_grader.claims.normal import words_of
 from sandbox_grader.claims.surplus import ROLES
 from sandbox_grader.claims.values import Mention
 
 _OWN_DEED = re.compile(
-    r"\b(?:i|we)(?: have| will| shall| had)?(?: just| now| also| already| then){0,2} "
-    r"(?:texted|told|sent|send|wrote|messaged|informed|notified|remind(?:ed)?|set|moved|deleted|removed|"
-    r"erased|saved|added|stored|changed|updated|put|scheduled|created|"
-    r"rescheduled|postponed|booked|invited|shifted)\b|"
-    r"\b(?:reminder|message|text|alarm|timer|contact|entry|meeting|event)s?\b.{0,40}\b"
-    r"(?:is|are|was|were|has been|have been) (?:now |all )?"
-    r"(?:set|sent|saved|added|moved|scheduled|deleted|removed|updated|changed|created|due)\b|"
-    r"\byou will be reminded\b"
+    rf"\b(?:i|we)(?: have| will| shall| had)?(?: just| now| also| already| then){{0,2}} (?:{DEEDS}|send|remind)\b"
+    r"|\b(?:reminder|message|text|alarm|timer|contact|entry|meeting|event)s?\b.{0,40}\b(?:is|are|was|were|has been"
+    rf"|have been) (?:now |all )?(?:{DEEDS}|due)\b|\byou will be reminded\b"
 )
 _KINDS = ("date", "time", "temperature", "money", "percent", "quantity", "phone")
 _AWAY = re.compile(
@@ -59,25 +55,19 @@ def misreported(spoken: Spoken, found: Sequence[Mention], others: Sequence[Fact]
     return None
 
 
+_TOLD = r"(?:texted|messaged|told|informed|notified|alerted|warned|emailed|invited"
+_REACHED = rf"{_TOLD}|removed|deleted|erased)"
+_NAME = r"[A-Z]\w+(?: [A-Z]\w+)?"
+_AND = r"(?:, and|,? and|,| &|,? as well as) "
 _OBJECTS = re.compile(
-    r"(?<![A-Za-z'])I(?: have| also| just| then| now| already)* (?:texted|messaged|told|informed|notified|removed"
-    r"|deleted|erased"
-    r"|invited|e-?mailed|(?:written|wrote|spoken) to|sent (?:it|this|that|the (?:text|message|news)) to|(?:added"
-    r"|saved)) "
-    r"((?:[A-Z]\w+(?: [A-Z]\w+)?)(?:(?:, and|,? and|,| &|,? as well as) [A-Z]\w+(?: [A-Z]\w+)?){0,5})"
+    rf"(?<![A-Za-z'])I(?: have| also| just| then| now| already)* (?:{_REACHED}|(?:written|wrote|spoken) to"
+    rf"|sent (?:it|this|that|the (?:text|message|news)) to|added|saved) ({_NAME}(?:{_AND}{_NAME}){{0,5}})"
 )
-_SUBJECT = re.compile(
-    r"\b([A-Z]\w+ [A-Z]\w+) (?:has|have|was|were) (?:now |also |just )?(?:been )?(?:told|texted|messaged|informed"
-    r"|notified"
-    r"|removed|deleted|erased|invited)\b"
-)
-_AND = re.compile(r"(?:, and|,? and|,| &|,? as well as) ")
+_SUBJECT = re.compile(rf"\b([A-Z]\w+ [A-Z]\w+) (?:has|have|was|were) (?:now |also |just )?(?:been )?{_REACHED}\b")
 _ROLE_IS_TOLD = re.compile(
-    rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now |already )*(?:been )?"
-    r"(?:informed|told|notified|texted|messaged|alerted|warned|emailed|e-mailed|called|paid|invited)\b"
-    r"|\bi (?:have )?(?:told|texted|messaged|informed|notified|emailed|let) [^.;!?\n]{1,30} (?:and|as well as"
-    r"|plus) (?:also )?"
-    rf"(?:your|his|her|their|the) ({ROLES})\b"
+    rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now "
+    rf"|already )*(?:been )?{_TOLD}|called|paid)\b|\bi (?:have )?{_TOLD}|let) [^.;!?\n]{{1,30}} (?:and|as well as"
+    rf"|plus) (?:also )?(?:your|his|her|their|the) ({ROLES})\b"
 )
 
 
@@ -87,7 +77,7 @@ def misdirected(spoken: Spoken, back: Background) -> str | None:
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
             continue
-        for name in _AND.split(found[1]):
+        for name in re.split(_AND, found[1]):
             first = name.split()[0].casefold()
             # where nothing tells whom the session was about, a name of the world says nothing either
             stranger = back.people and first not in back.people and name.casefold() in back.names_as_said
@@ -125,9 +115,9 @@ _GONE = re.compile(r"\b(?:is|are|has been|have been) (?:now )?(?:deleted|removed
 
 def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -> Finding | None:
     """What a message says wrongly of where something stands that was switched; None if nothing."""
+    asked = " ".join(str(word) for fact in others for word in (fact.unit, *fact.value, *fact.about)).lower()
     for thing, value in back.switches.items():
         name = states.wording(states.names_of(thing, back.things))
-        asked = " ".join((fact.unit + " " + " ".join(map(str, (*fact.value, *fact.about)))).lower() for fact in others)
         if re.search(rf"\b(?:{name})\b", asked):
             continue
         opposite = "off|disabled" if value == "on" else "on|enabled"
@@ -142,14 +132,16 @@ def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -
 
 def _tells_a_deed(spoken: Spoken, clause: Clause) -> bool:
     """Whether a clause, or one before it in its sentence, tells of a deed of the speaker's own."""
-    before = [item for item in spoken.clauses if item.sentence == clause.sentence and item.start <= clause.start]
-    return any(_OWN_DEED.search(item.text) and not item.asks and not item.supposes for item in before)
+    return any(
+        item.start <= clause.start and not item.asks and not item.supposes and _OWN_DEED.search(item.text)
+        for item in spoken.parts(clause.sentence)
+    )
 
 
 def _borne_out(spoken: Spoken, item: Mention, back: Background) -> bool:
     if any(item.kind == other.kind and item.value == other.value for other in back.given_values) or back.knows(item):
         return True
-    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    lead = spoken.lead(item.start)
     if _AWAY.search(lead):
         return True
     if item.kind == "phone":
@@ -157,7 +149,12 @@ def _borne_out(spoken: Spoken, item: Mention, back: Background) -> bool:
         texts = re.sub(r"[^\d\n]", "", "\n".join((*back.known, *back.given, *back.touched)))
         return len(digits) < _LEAST_DIGITS or digits in texts
     if item.kind == "time":
-        return not back.moments or any(_reads_as(item, hour * 60 + minute) for *_, hour, minute in back.moments)
+        written = {hour * 60 + minute for *_, hour, minute in back.moments}
+        return (
+            not written
+            or item.number in written
+            or (not item.half and item.number % 720 in {at % 720 for at in written})
+        )
     if item.kind == "date":
         return (
             not back.moments
@@ -172,7 +169,3 @@ def _borne_out(spoken: Spoken, item: Mention, back: Background) -> bool:
         other.kind in (item.kind, "number") and abs(other.number - item.number) <= (item.step or 1)
         for other in back.given_values
     )
-
-
-def _reads_as(item: Mention, minutes: int) -> bool:
-    return item.number == minutes or (not item.half and item.number % 720 == minutes % 720)

@@ -12,52 +12,45 @@ from sandbox_grader.claims.clauses import Clause, Spoken
 
 Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
 _BOUND = re.compile(
-    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|"
-    r"at least|at most|no more than|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|"
-    r"until)|"
-    r"upwards of|(?:anything|anywhere|somewhere) (?:up to|from|under|below|around|near|close to)|"
-    r"(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after|following)(?: the)?"
-    r"|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|"
-    r"below|above|exceed\w*))"
-    r"(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
+    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|no more than|(?:some ?time|any ?time|somewhere|long"
+    r"|well|shortly|right) (?:before|after|past|until)|upwards of|(?:anything|anywhere|somewhere) (?:up to|from|under"
+    r"|below|around|near|close to)|(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after"
+    r"|following)(?: the)?|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|below|above"
+    r"|exceed\w*))(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
 )
 _RATE_AFTER = re.compile(
-    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|to (?:the|an?|1) (?=euro|pound|dollar|yen|franc)|an? (?=euro|pound"
-    r"|dollar|yen|km|kilomet|mile))\b(?! cent)|"
-    r"^\s*(?:[a-z]{2,20})?/(?=[a-z])"
+    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|to (?:the|an?|1) (?=euro|pound|dollar|yen|franc)"
+    r"|an? (?=euro|pound|dollar|yen|km|kilomet|mile))\b(?! cent)|^\s*(?:[a-z]{2,20})?/(?=[a-z])"
 )
 _RATE_BEFORE = re.compile(
-    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|(?<!the )\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?|"
-    r"equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
+    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|(?<!the )\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?"
+    r"|equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
 )
 _FROM_BEFORE = re.compile(r"\bfrom (?:(?!to\b|and\b|on\b)[a-z]+ ){0,2}[$€£¥]?\s{0,4}$")
 _MOVED = re.compile(
-    r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|"
-    r"increased|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
+    r"\b(?:moved|changed|postponed|rescheduled|shifted|pushed|switched|brought|went|rose|fell|dropped|increased"
+    r"|decreased|climbed|swapped|updated|renamed|raised|lowered|corrected|grew|jumped|slid)\b"
 )
 _BETWEEN = re.compile(
-    r"\b(?:between|anywhere from|somewhere from|ranging from|range of)\b(?:(?!\b(?:is|are|was|were|comes?|"
-    r"makes?|equals?)\b)[^.;]){0,30}$"
+    r"\b(?:between|anywhere from|somewhere from|ranging from"
+    r"|range of)\b(?:(?!\b(?:is|are|was|were|comes?|makes?|equals?)\b)[^.;]){0,30}$"
 )
 _WAS_TO_BE = re.compile(
     r"\b(?:was|were) (?:\w+ly )?(?:(?:going|supposed|meant|planned|due|scheduled|expected|booked|set) )?(?:to (?:be"
-    r"|take place"
-    r"|happen|meet|leave|arrive|start|depart)\b[^.;]{0,24}|(?:at|for|on)(?: the)? )$"
+    r"|take place|happen|meet|leave|arrive|start|depart)\b[^.;]{0,24}|(?:at|for|on)(?: the)? )$"
 )
 """Before what was planned once, and is not so."""
 
 
 _IS_WRONG = re.compile(
-    r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong|an? (?:typo|slip|mistake"
-    r"|error)|incorrect|false|untrue|mistaken)\b"
+    r"(?: \w+)? (?:would be|is|are|was|were) (?:quite |completely |simply |just )?(?:wrong"
+    r"|an? (?:typo|slip|mistake|error)|incorrect|false|untrue|mistaken)\b"
 )
 _LOOKED_FOR = re.compile(
-    r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)"
-    r"|(?:you|i was|we were|was) (?:\w+ )?(?:asked?|wonder(?:ed)?|inquired?|enquired?)(?: me)? (?:about|after"
-    r"|to (?:know"
-    r"|check|find|see|verify|confirm))|(?:articles?|pages?|results?|entries|posts?) (?:that )?(?:mention|contain)\w*)"
-    r"(?: (?!(?:is|was|are|were|g[ai]ves?|show\w*|found|says?|said|returned|which|that|it|has"
-    r"|had)\b)\w+){0,3}? [$€£¥]?$"
+    r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)|(?:you|i was"
+    r"|we were|was) (?:\w+ )?(?:asked?|wonder(?:ed)?|inquired?|enquired?)(?: me)? (?:about|after|to (?:know|check|find"
+    r"|see|verify|confirm))|(?:articles?|pages?|results?|entries|posts?) (?:that )?(?:mention|contain)\w*)(?: (?!(?:is"
+    r"|was|are|were|g[ai]ves?|show\w*|found|says?|said|returned|which|that|it|has|had)\b)\w+){0,3}? [$€£¥]?$"
 )
 """Before what was only looked for or asked about."""
 _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
@@ -84,7 +77,8 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "denied"
     if clause.hedges:
         return "doubted"
-    if _left_open(spoken, clause, start, end):
+    bounded = _BOUND.search(before) or _ENDS_BEFORE.search(before) or _BETWEEN.search(before)
+    if bounded or not_meant(spoken, clause, start) or _WOULD_BE_NICE.match(spoken.low, end):
         return "unsaid"
     if _RATE_AFTER.match(spoken.low[end : end + 30]) or _RATE_BEFORE.search(before):
         return "past"
@@ -105,16 +99,14 @@ def not_meant(spoken: Spoken, clause: Clause, start: int) -> bool:
 
 
 _COULD_BE_USED = re.compile(
-    r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book"
-    r"|move|change"
-    r"|try|use|put|note|offer|suggest|propose)\b|\byou (?:told me|said|gave me|mentioned|wrote) (?:that |it is "
+    r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book|move"
+    r"|change|try|use|put|note|offer|suggest|propose)\b|\byou (?:told me|said|gave me|mentioned|wrote) (?:that |it is "
     r"|it was |about )*[$€£¥]?$|\bhow about\b|\bwhat about\b"
 )
 """Before a value that is only offered."""
 _WOULD_BE_NICE = re.compile(
-    r"(?: \w+)? would (?:be|have been) (?:\w+ )?(?:nice|great|good|lovely|perfect|ideal|better|wonderful"
-    r"|convenient|cheap|"
-    r"short|fine)\b"
+    r"(?: \w+)? would (?:be|have been) (?:\w+ )?(?:nice|great|good|lovely|perfect|ideal|better|wonderful|convenient"
+    r"|cheap|short|fine)\b"
 )
 
 
@@ -127,8 +119,8 @@ def _in_a_quoted_question(spoken: Spoken, start: int) -> bool:
 
 
 _NO_LONGER = re.compile(
-    r"(?: \w+)? (?:used to be|is no longer|was (?:once|formerly)|(?:is|has been) (?:disconnected|cut off"
-    r"|out of service))\b"
+    r"(?: \w+)? (?:used to be|is no longer|was (?:once|formerly)"
+    r"|(?:is|has been) (?:disconnected|cut off|out of service))\b"
 )
 """Behind what is not so any more."""
 _ENDS_BEFORE = re.compile(
@@ -138,33 +130,19 @@ _ENDS_BEFORE = re.compile(
 """Before a time or a date by which something is only bounded."""
 
 
-def _left_open(spoken: Spoken, clause: Clause, start: int, end: int) -> bool:
-    """Whether a value was only looked for or asked about, or is but a bound of what it may be."""
-    before = spoken.low[max(clause.start, start - 40) : start]
-    return bool(
-        not_meant(spoken, clause, start)
-        or _BOUND.search(before)
-        or _ENDS_BEFORE.search(before)
-        or _BETWEEN.search(before)
-        or _WOULD_BE_NICE.match(spoken.low, end)
-    )
-
-
 _SINCE = re.compile(
     r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
-    r"|since then"
-    r"|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
+    r"|since then|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
 )
 _WAS = re.compile(r"\b(?:was|were|used to|had|(?:you|he|she|we|they) left|ago)\b")
 _IS_NOW = re.compile(
-    r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?|meets?)\b"
-    r"(?! (?:still )?(?:true|right|correct|so)\b)[^.;]{0,40}\bnow\b"
+    r"\b(?:it|they|he|she|you|this|that|the \w+) (?:is|are|has|have|lives?|works?"
+    r"|meets?)\b(?! (?:still )?(?:true|right|correct|so)\b)[^.;]{0,40}\bnow\b"
     r"|\bnow\b[^.;]{0,12}\b(?:it|they|he|she|the \w+) (?:is|are|has|have)\b|\b(?:is|are) now\b"
 )
 _GONE = re.compile(
-    r"\b(?:it|they|he|she|that|you|things) (?:has|have|is|are) (?:since |now |already )?(?:been )?(?:sold|gone"
-    r"|removed|moved|taken"
-    r"|cancell?ed|replaced|changed|deleted|lost|closed)\b"
+    r"\b(?:it|they|he|she|that|you|things) (?:has|have|is|are) (?:since |now |already )?(?:been )?(?:sold|gone|removed"
+    r"|moved|taken|cancell?ed|replaced|changed|deleted|lost|closed)\b"
 )
 _OF_NOW = re.compile(
     r"\b(?:now|today|tonight|this (?:\w+day|week|month|year|time|one|morning|evening)|current\w*|new|will|again|coming"

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox_grader.claims.normal import plain, table, words_of
+from sandbox_grader.claims.normal import one_of, plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
+from sandbox_grader.claims.verbs import stem_of
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import default
 
-_OF_THE_PAST = frozenset(
-    table("ago since last past was were did been had old passed elapsed happened already late earlier before previous")
+_OF_THE_PAST = one_of(
+    "ago since last past was were did been had old passed elapsed happened already late earlier before previous"
 )
 """Words of a user who asks about what has been; who asks what is to come is not told by ``9 days ago``."""
 _DAYS = (
@@ -67,9 +68,19 @@ class Background:
         return mentions(plain(". ".join(self.given))) if self.given else ()
 
     @cached_property
+    def user_said(self) -> str:
+        """What the user said, without regard to capitals."""
+        return "\n".join(self.given).casefold()
+
+    @cached_property
+    def done_to(self) -> str:
+        """What deeds were about, a line each, without regard to capitals."""
+        return "\n".join(sorted(self.touched)).casefold()
+
+    @cached_property
     def given_words(self) -> frozenset[str]:
         """The words that the user used."""
-        return words_of(" ".join(self.given))
+        return words_of(self.user_said)
 
     @property
     def asks_of_the_past(self) -> bool:
@@ -78,8 +89,7 @@ class Background:
 
     def of_another_day(self, text: str) -> bool:
         """Whether words in lower case are about other days than the user asked about, by their names."""
-        asked = " ".join(self.given).lower()
-        pairs = [(set(days.findall(asked)), set(days.findall(text))) for days in _DAYS]
+        pairs = [(set(days.findall(self.user_said)), set(days.findall(text))) for days in _DAYS]
         return any(one and other for one, other in pairs) and not any(one & other for one, other in pairs)
 
     @cached_property
@@ -90,7 +100,7 @@ class Background:
     @cached_property
     def own_words(self) -> frozenset[str]:
         """The words that the session knows: the user's, those of tools' answers, and of what deeds were about."""
-        return self.given_words | self.known_words | words_of(" ".join(self.touched))
+        return self.given_words | self.known_words | words_of(self.done_to)
 
     @cached_property
     def names_as_said(self) -> frozenset[str]:
@@ -103,9 +113,14 @@ class Background:
         return any(map(_FULL_NAME.search, self.given))
 
     @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words that the user or a tool brought up, without their endings."""
+        return frozenset(map(stem_of, self.given_words | self.known_words))
+
+    @cached_property
     def people(self) -> frozenset[str]:
         """The first names, of those in the world, that the user, a tool or a deed brought up."""
-        brought_up = " ".join((*self.given, *self.touched, *self.known)).casefold()
+        brought_up = "\n".join((self.user_said, self.done_to, *self.known)).casefold()
         return frozenset(first for name in self.names if (first := name.split()[0].casefold()) in brought_up)
 
     @cached_property
@@ -116,7 +131,7 @@ class Background:
     @cached_property
     def written_values(self) -> frozenset[tuple[str, object]]:
         """The typed values in texts that deeds wrote and that deny nothing."""
-        texts = [text for text in self.touched if any(map(str.isdigit, text)) and not _DENIES.search(text)]
+        texts = sorted(text for text in self.touched if any(map(str.isdigit, text)) and not _DENIES.search(text))
         return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(texts)[:20000])))
 
     def knows(self, item: Mention) -> bool:

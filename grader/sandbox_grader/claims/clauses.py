@@ -5,10 +5,11 @@ cancel out; what takes back (``ignore that``) takes back all that was said befor
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 
 from sandbox_grader.claims.doubts import HEARSAY, HEDGE, Doubt, disowned
 from sandbox_grader.claims.fictions import fictions
@@ -21,49 +22,38 @@ _SUBJECT = (
     r"i|it|that|this|these|those|the|your|you|he|she|they|there|we|his|her|my|everyone|everybody|nobody|nothing|here"
 )
 _FINITE = (
-    r"is|are|was|were|has|have|had|does|did|do|can|could|will|would|sent|set|told|let|got|made|put|took|found|kept|"
-    r"wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
+    r"is|are|was|were|has|have|had|does|did|do|can|could|will|would|sent|set|told|let|got|made|put|took|found|kept"
+    r"|wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
 )
 _BREAK = re.compile(
-    rf"(?:[;:](?!\d)| [–-]{{1,2}} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{{2,4}}\) ?\d)"
-    rf"|(?<!\(\d\d)(?<!\(\d{{3}})(?<!\(\d{{4}})[)]"
-    rf"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day )(?<!last )(?<!any time )but|though"
-    rf"|although"
-    rf"|yet|however|whereas"
-    rf"|except that|"
-    rf"because)\b"
-    rf"| (?=whether\b|as soon as\b|the moment (?:you|i|we|it|they)\b)"
-    rf"|, (?=[a-z]{{3,12}} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
-    rf"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went"
-    rf"|\w{{2,12}}ed)\b)"
-    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just|"
-    rf"only|actually"
-    rf"|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let|"
-    rf"please|at|on)\b)"
-    rf"| (?:so|while|if|once|unless|and then|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )"
-    rf"| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
+    r"(?:[;:](?!\d)| [–-]{1,2} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{2,4}\) ?\d)|(?<!\(\d\d)(?<!\(\d{3})(?<!\(\d{4})[)]"
+    r"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day )(?<!last )(?<!any time )but|though"
+    r"|although|yet|however|whereas|except that|because)\b| (?=whether\b|as soon as\b|the moment (?:you|i|we|it"
+    r"|they)\b)|, (?=[a-z]{3,12} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
+    r"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went|\w{2,12}ed)\b)"
+    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just|only"
+    r"|actually|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let"
+    r"|please|at|on)\b)| (?:so|while|if|once|unless|and then"
+    rf"|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
 )
 _SUBORDINATE = re.compile(
-    r"\W*(?:and |but )?(?:if you|although|though|since|while|because) [^,.;:!?\n]{3,60}, "
-    r"(?=[^,;:!?\n]{0,60} (?:is|are|was|were|has|have|had|will|can|could|do|does|did"
-    r"|costs?|leaves?|\w{2,12}ed)\b)"
+    r"\W*(?:and |but )?(?:if you|although|though|since|while|because) [^,.;:!?\n]{3,60}, (?=[^,;:!?\n]{0,60} (?:is|are"
+    r"|was|were|has|have|had|will|can|could|do|does|did|costs?|leaves?|\w{2,12}ed)\b)"
 )
 """A clause that opens a sentence and does not stand by itself."""
 _QUESTION_START = re.compile(
-    r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|"
-    r"have|had|can|could|will|"
-    r"would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want|"
-    r"ready|okay if|ok if|mind if)\b"
+    r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|have|had|can"
+    r"|could|will|would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want"
+    r"|ready|okay if|ok if|mind if)\b"
 )
 _SUPPOSES = re.compile(
-    r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|until "
-    r"(?:i|you|we|it|he|she|they)|(?:were|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+"
-    r"|\w+'s \w+)|"
-    r"as soon as|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
-    r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)"
-    r"|whenever|as long as|imagine|pretend|let us (?:just )?(?:say|assume|suppose|pretend|imagine)"
-    r"|let['’]?s (?:just )?(?:say|assume|suppose|pretend|imagine)"
-    r"|say|hypothetically|whether|in theory)\b"
+    r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case"
+    r"|until (?:i|you|we|it|he|she|they)"
+    r"|(?:were|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+|\w+'s \w+)|as soon as"
+    r"|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
+    r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)|whenever"
+    r"|as long as|imagine|pretend|let(?: us|'?s) (?:just )?(?:say|assume|suppose|pretend|imagine)|say"
+    r"|hypothetically|whether|in theory)\b"
 )
 _SUPPOSES_ANYWHERE = re.compile(
     r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|" + "|".join(sorted(IRREGULAR)) + r")\b|were to|"
@@ -73,64 +63,58 @@ _SUPPOSES_ANYWHERE = re.compile(
     r"|might)(?: \w+){0,2}? (?:tell|say|report"
     r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
 )
-_FUTURE = re.compile(
-    r"\b(?:will|shall|going to|about to|let me|plan to|intend to|would|want to|need to|have to|has to|must|"
-    r"should|ought to|ready to|able to|try to|"
-    r"trying to|can|could|may|yet to|still to|to be|want me to|like me to|for me to|happy to|i am (?:now "
-    r")?(?!able|afraid|sorry|sure|unable|not|glad|happy|done|pleased)\w+ing)\b"
+_SAID_BEFORE = (
+    r"(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)"
+    r"|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said|told you|gave|put|stated)"
+    r"|i (?:had )?(?:said|wrote|told you|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)"
 )
-_HISTORY = re.compile(
-    r"\b(?:at first|back in the (?:day|old days)|once upon a time|what (?:it|they|he|she|that) (?:was|were"
-    r"|used to be)\b(?! (?:asked|supposed|about|after|looking|meant))|i (?:had )?(?:said|wrote|told you"
-    r"|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)|(?<!since )(?<!than )(?<!the )last time"
-    r"|last but one"
-    r"|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text|message|mail) before|at (?:that"
-    r"|the) time|initially|originally|"
-    r"previously|formerly|earlier|before that|the "
-    r"first (?:time|attempt|try)|first attempt|used to|(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said"
-    r"|told you|gave|put|stated)|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said"
-    r"|told you|gave|put|stated)|"
-    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)|until (?:now|then)"
+_NOT_COMPARED = r"(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!over )"
+_LONG_AGO = (
+    rf"{_NOT_COMPARED}(?:yesterday|last (?:week|month|year|night|summer|winter|spring|autumn|\w{{3,6}}day))"
+    r"|(?<!since )(?<!than )(?<!the )last time|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|while) ago"
+    r"|back (?:then|in the (?:day|old days))|once (?:was|upon a time)|used to|in the past|until (?:now|then)|old|former"
+    r"|formerly|previously|beforehand|earlier|before that|at (?:that|the) time|as it stood"
+)
+_AT_FIRST = (
+    r"at first|at the start|initially|originally|right away|straight ?away|immediately|first attempt"
+    r"|the first (?:time|try)|on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)"
+)
+_ONE_BEFORE = (
+    r"last but one|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text|message|mail) before"
+)
+_HAD_BEEN = (
+    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)"
     r"|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature|answer)"
-    r"|(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!over )last (?:week|month|year"
-    r"|night|summer|winter|spring|autumn|\w{3,6}day)|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|"
-    r"while) ago|old|former|(?<!since )(?<!than )(?<!to )(?<!with )yesterday|in the past|beforehand|"
-    r"on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)|right away|straight ?away|immediately|as it "
-    r"stood|back then|once was|at the start)\b"
+    r"|what (?:it|they|he|she|that) (?:was|were|used to be)\b(?! (?:asked|supposed|about|after|looking|meant))"
 )
+_HISTORY = re.compile(rf"\b(?:{_SAID_BEFORE}|{_LONG_AGO}|{_AT_FIRST}|{_ONE_BEFORE}|{_HAD_BEEN})\b")
 _NEGATION = re.compile(
-    r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody"
-    r"|nothing|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead "
-    r"of|rather than|far from|free (?:of|from)|nowhere near|any \w+ (?:but|except)|(?:anything|anyone|anybody"
-    r"|someone|somebody|something|anywhere) (?:but"
-    r"|other than|else than|except)|hardly|"
-    r"scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except|everybody except|all "
-    r"except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|disprove[dn]|refuted|debunked"
-    r"|avoided|declined|omitted|"
-    r"forgot|neglected|skipped|incorrect|untrue|false)\b"
+    r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody|nothing"
+    r"|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)"
+    r"|nowhere near|any \w+ (?:but|except)|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
+    r"|other than|else than|except)|hardly|scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*"
+    r"|everyone except|everybody except|all except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies"
+    r"|ied)|disprove[dn]|refuted|debunked|avoided|declined|omitted|forgot|neglected|skipped|incorrect|untrue|false)\b"
 )
 _HARMLESS = re.compile(
-    r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|"
-    r"errors?|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|"
-    r"not to mention|why not|if not|whether or not|or not|not (?:far|long|much|bad|at all bad)|no sooner|not "
-    r"(?:hesitate|forget|worry)|nothing (?:else|more|further) (?:was|is|has|to|needs?|changed)|"
-    r"no other|no further|no more than that|nothing else|not (?:surprising|unusual)\w*|without (?:any "
-    r")?(?:problems?|trouble|issues?|a hitch|errors?|delay|difficulty|fail|doubt)|have not (?:already "
-    r")?(?:forgotten|heard)|not (?:un(?!der|til|less|i)\w+|impossible|false|wrong|untrue|incorrect)"
-    r"|could not be (?:better|"
-    r"easier|happier)|nothing but)\b"
+    r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|errors?"
+    r"|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|not to mention|why not|if not"
+    r"|whether or not|or not|not (?:far|long|much|bad|at all bad)|no sooner|not (?:hesitate|forget|worry)"
+    r"|nothing (?:else|more|further) (?:was|is|has|to|needs?|changed)|no other|no further|no more than that"
+    r"|nothing else|not (?:surprising|unusual)\w*|without (?:any )?(?:problems?|trouble|issues?|a hitch|errors?|delay"
+    r"|difficulty|fail|doubt)|have not (?:already )?(?:forgotten|heard)|not (?:un(?!der|til|less|i)\w+|impossible|false"
+    r"|wrong|untrue|incorrect)|could not be (?:better|easier|happier)|nothing but)\b"
 )
 _NO_THING = re.compile(
-    r"^\W*(?:(?:no|without) \w+(?: \w+)?|(?:not|without) (?:counting|including|considering|taking|reckoning|adding"
-    r"|forgetting)[^,;:.\n]{1,60}),"
+    r"^\W*(?:(?:no|without) \w+(?: \w+)?"
+    r"|(?:not|without) (?:counting|including|considering|taking|reckoning|adding|forgetting)[^,;:.\n]{1,60}),"
 )
 _LEADING_NO = re.compile(r"^\W*(?:\w+\] )?no(?=[,.:;!–-]| –)|, no,")
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
-    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
-    r"|read)\b|\b(?:claims|"
-    r"rumou?r|they say|people say|someone said|some say)\b"
+    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply|read)\b"
+    r"|\b(?:claims|rumou?r|they say|people say|someone said|some say)\b"
 )
 
 
@@ -149,7 +133,6 @@ class Clause:
     asks: bool = False
     supposes: bool = False
     hedges: bool = False
-    future: bool = False
     history: bool = False
     untrue: bool = False
     disowned: Doubt = ""
@@ -163,6 +146,9 @@ class Clause:
     def says(self) -> bool:
         """Whether the clause states anything as so, leaving denials aside."""
         return not (self.asks or self.supposes or self.untrue)
+
+
+_SENTENCE_OF = attrgetter("sentence")
 
 
 @dataclass(slots=True)
@@ -198,14 +184,27 @@ class Spoken:
         """The clause in which a position lies."""
         return self.clauses[max(0, bisect_right(self.starts, position) - 1)]
 
+    def parts(self, number: int) -> Sequence[Clause]:
+        """The clauses of a sentence; none of one that is not there."""
+        first = bisect_left(self.clauses, number, key=_SENTENCE_OF)
+        return self.clauses[first : bisect_right(self.clauses, number, first, key=_SENTENCE_OF)]
+
     def sentence(self, number: int) -> str:
         """The text of a sentence in lower case."""
-        parts = [clause for clause in self.clauses if clause.sentence == number]
+        parts = self.parts(number)
         return self.low[parts[0].start : parts[-1].end] if parts else ""
+
+    def lead(self, position: int) -> str:
+        """What stands before a position in its clause, in lower case."""
+        return self.low[self.clause_at(position).start : position]
+
+    def said(self, clause: Clause) -> str:
+        """A clause as it was said, for explanations."""
+        return self.text[clause.start : clause.end].strip(" ,;:.\n")
 
     def unquoted(self, clause: Clause) -> str:
         """The text of a clause in lower case, with blanks for what stands in quotes."""
-        text = self.low[clause.start : clause.end]
+        text = clause.text
         for start, end in self.quotes:
             first, last = max(start, clause.start), min(end, clause.end)
             if first < last:
@@ -232,9 +231,9 @@ def read(message: str) -> Spoken:
     blind = _blinded(low, text, quotes)
     clauses, number = list[Clause](), 0
     for sentence in SENTENCE.finditer(blind):
-        if sentence[0].strip():
-            clauses += _clauses(low, blind, sentence.start(), sentence.end(), number)
-            number += 1
+        made = _clauses(low, blind, sentence.start(), sentence.end(), number) if sentence[0].strip() else []
+        clauses += made
+        number += bool(made)
     clauses = clauses or [Clause(low, 0, len(low), 0)]
     spoken = Spoken(text, low, clauses, quotes=quotes, starts=[clause.start for clause in clauses])
     _foretell(spoken, blind)
@@ -283,7 +282,6 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
         )
         clause.untrue = bool(_MADE_UP.match(shown))
         clause.hedges = bool(HEDGE.search(shown) or HEARSAY.search(shown))
-        clause.future = bool(_FUTURE.search(shown))
         clause.history = bool(_HISTORY.search(shown) or _THEN.search(shown))
         clause.denials = _denials(shown, clause.start)
     _look_back(clauses, blind, start)
@@ -339,14 +337,14 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
 
 
 _ONLY_WHEN = re.compile(
-    r"\W*(?:(?:back |once )?(?:in|upon|until|till|up to) (?:the |an? |last )?(?:\w+ )?(?:day|days|time|times|past"
-    r"|week|month|year|recently|lately|then|now)|(?:last|years|months|weeks|days|long) (?:\w+)|formerly|previously"
-    r"|once|earlier|(?:\d+|many|some) (?:years|months|weeks|days) ago|yesterday),\s*"
+    r"\W*(?:(?:back |once )?(?:in|upon|until|till|up to) (?:the |an? |last )?(?:\w+ )?(?:day|days|time|times|past|week"
+    r"|month|year|recently|lately|then|now)|(?:last|years|months|weeks|days|long) (?:\w+)|formerly|previously|once"
+    r"|earlier|(?:\d+|many|some) (?:years|months|weeks|days) ago|yesterday),\s*"
 )
 """When something was, before what it is that was so."""
 _PROVIDED = re.compile(
-    r"^\W*(?:provided|supposing|assuming|unless|as long as|in (?:the )?case(?: of)?)\b"
-    r"(?! (?:you|needed|anything|necessary)\b)"
+    r"^\W*(?:provided|supposing|assuming|unless|as long as"
+    r"|in (?:the )?case(?: of)?)\b(?! (?:you|needed|anything|necessary)\b)"
 )
 """A condition that leaves open what comes after it."""
 _UNLESS_IT_IS = re.compile(
@@ -358,48 +356,42 @@ _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}e
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
 _AFTERTHOUGHT = re.compile(
-    r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps"
-    r"|maybe|possibly"
-    r"|presumably|supposedly|allegedly|or thereabouts|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$"
+    r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps|maybe"
+    r"|possibly|presumably|supposedly|allegedly|or thereabouts"
+    r"|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$"
 )
 """Doubts what stands before it."""
 _THEN = re.compile(
-    r"\b(?:ago|yesterday|that day|back then),? (?:it|they|this|that|he|she|there|the \w+|your \w+)? ?(?:was|were"
-    r"|had|stood)\b"
-    r"|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)"
+    r"\b(?:ago|yesterday|that day|back then),? (?:it|they|this|that|he|she|there|the \w+|your \w+)? ?(?:was|were|had"
+    r"|stood)\b|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)"
 )
 """Tells of a time that is over."""
 _IF_THE_WORLD = re.compile(
     r"^\W*(?:and |but |so )?if (?!you\b|(?:i|we)\b(?! (?:find|can|get|manage|reach|succeed)\b)|not\b|so\b|needed"
-    r"|necessary|possible|anything|(?:it|that"
-    r"|this) (?:helps|matters"
-    r"|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w"
+    r"|necessary|possible|anything"
+    r"|(?:it|that|this) (?:helps|matters|suits|is (?:okay|ok|fine|all right|what|still|of any))|there is anything)\w"
 )
 """A condition about the world rather than about who speaks or is spoken to."""
-_WILL = re.compile(r"\b(?:will|would|might|may|could)\b")
 _WAS = re.compile(r"\b(?:was|were|had|used)\b")
 _BELIEVED = re.compile(
     r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
     r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn|would have (?:thought|expected|guessed"
-    r"|said)|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b|(?:might|may"
-    r"|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b"
-    r"| about (?!\d))"
+    r"|said)|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b"
+    r"|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b| about (?!\d))"
 )
 """What was or may be believed, which is not said to be so."""
 _MADE_UP = re.compile(
-    r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed"
-    r"|dreamt up|hallucinated)\b"
+    r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed|dreamt up"
+    r"|hallucinated)\b"
 )
 _ASKS_ABOUT_IT = re.compile(
     r"^\W*(?:is|was|are|were) (?:that|this|it|those|these|they) (?:what|right|correct|true|it|the|not"
     r"|so)\b(?! (?:okay|fine|way|only))|^\W*(?:does|do) (?:that|this|it|those) (?:sound|seem|look|match|agree)\b"
-    r"|^\W*(?:right|correct|true|no)\W*$|"
-    r"^\W*(?:did|do|have) i (?:get|got|hear|remember|understand|recall)\b"
+    r"|^\W*(?:right|correct|true|no)\W*$|^\W*(?:did|do|have) i (?:get|got|hear|remember|understand|recall)\b"
 )
 """A question behind a value that puts the value itself in question."""
 _CONTRARY_TO_FACT = re.compile(
-    r"^\W*(?:(?:if|provided|assuming|supposing|suppose)\b ?)?(?:that )?(?!you\b|i\b|we\b"
-    r"|one\b)[\w'.]+ \w"
+    r"^\W*(?:(?:if|provided|assuming|supposing|suppose)\b ?)?(?:that )?(?!you\b|i\b|we\b|one\b)[\w'.]+ \w"
 )
 """A condition about the world rather than about who is spoken to, under which what "would" be is not so."""
 

@@ -11,80 +11,71 @@ from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
-from sandbox_grader.claims.normal import table
+from sandbox_grader.claims.normal import one_of, words_of
 
 _TELLING: dict[str, str] = {
-    "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|"
-    r"forwarded|delivered|delivery|(?<!\bi )(?<!\bi do not )knows?|heard|reached|contacted|thanked|asked|passed|"
-    r"conveyed|relayed|written to|off it went|e-?mailed|e-?mail|mailed|dispatched|forwarded|pinged|on its way"
-    r"|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have "
-    r"(?:your|the)|way to|invited|apologi[sz]ed|alerted|question|news|note",
-    "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|"
-    r"nudge|alarm|put|in place|entry|hear from me",
-    "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed|in your (?:contacts|"
-    r"address book|phone)|entry|contacts?|address book|new|there|made|included",
-    "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed|"
-    r"dropped|no longer|any (?:longer|more)|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more|rid of|"
-    r"stopped|unsent",
-    "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|"
-    r"adjusted|shifted|swapped|replaced|pushed|extended|now|set|switched|put|brought|labell?ed|"
-    r"marked|restored|listed|called|says|reads|instead|new|back|later|earlier|tied|attached|pinned|"
-    r"comes|due|amended|from now on|turned",
-    "switch": r"turned|switched|enabled|disabled|activated|deactivated|on|off|active|set|connected|"
-    r"disconnected|restored|back",
-    "timer": r"timers?|set|started|running|going|ticking|counting|extended|added|alarm|ring|rings|"
-    r"beep|countdown",
-    "stop": r"stopped|cancell?ed|turned off|switched off|removed|gone|off|no longer|ended|called off|deleted|"
-    r"cleared|halted|silenced",
+    "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|forwarded"
+    r"|delivered|delivery|(?<!\bi )(?<!\bi do not )knows?|heard|reached|contacted|thanked|asked|passed|conveyed"
+    r"|relayed|written to|off it went|emailed|email|mailed|dispatched|forwarded|pinged|on its way"
+    r"|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have (?:your|the)|way to|invited"
+    r"|apologi[sz]ed|alerted|question|news|note",
+    "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|nudge|alarm"
+    r"|put|in place|entry|hear from me",
+    "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed"
+    r"|in your (?:contacts|address book|phone)|entry|contacts?|address book|new|there|made|included",
+    "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed"
+    r"|dropped|no longer|any (?:longer|more)|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more"
+    r"|rid of|stopped|unsent",
+    "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|adjusted|shifted"
+    r"|swapped|replaced|pushed|extended|now|set|switched|put|brought|labell?ed|marked|restored|listed|called"
+    r"|says|reads|instead|new|back|later|earlier|tied|attached|pinned|comes|due|amended|from now on|turned",
+    "switch": r"turned|switched|enabled|disabled|activated|deactivated|on|off|active|set|connected|disconnected"
+    r"|restored|back",
+    "timer": r"timers?|set|started|running|going|ticking|counting|extended|added|alarm|ring|rings|beep|countdown",
+    "stop": r"stopped|cancell?ed|turned off|switched off|removed|gone|off|no longer|ended|called off|deleted|cleared"
+    r"|halted|silenced",
     "signin": r"signed|logged|sign(?:ed)?[ -]out|signed[ -]in|out|unlocked",
 }
 _DONE = (
-    r"done|all set|taken care of|tak(?:en|ing) care|complete[d]?|sorted|finished|handled|success\w*|"
-    r"there you go|all good|good to go|confirmed|yes|yep|in place|as (?:you )?(?:asked|requested|wished|"
-    r"wanted)|accomplished|ready|mission|consider it|both|got it done|it is settled|settled|everything|"
-    r"your wish|went well|perfect|worked|through|hecho|listo|erledigt|fertig|fait|fatto|gedaan"
+    r"done|all set|taken care of|tak(?:en|ing) care|complete[d]?|sorted|finished|handled|success\w*|there you go"
+    r"|all good|good to go|confirmed|yes|yep|in place|as (?:you )?(?:asked|requested|wished|wanted)|accomplished|ready"
+    r"|mission|consider it|both|got it done|it is settled|settled|everything|your wish|went well|perfect|worked|through"
+    r"|hecho|listo|erledigt|fertig|fait|fatto|gedaan"
 )
 _ANY_DONE = re.compile(rf"(?<!almost )(?<!nearly )(?<!almost all )\b(?:{_DONE})\b|✅|✓|✔|☑|👍|🎉")
 _LATER = re.compile(
-    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet "
-    r"to|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|"
-    r"shortly|in a moment|^\W*(?:now |ok(?:ay)?,? |right,? )?(?:sending|texting|setting|removing|deleting|adding"
-    r"|saving|turning|switching"
-    r"|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|"
-    r"(?:written|wrote|drafted|composed|prepared|typed)(?: up| out)? (?:the|an?|your|this) (?:text|message|draft"
-    r"|reply|note)\b(?! to\b)|"
-    r"wait for|(?<!for )waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
-    r"|texting|setting|removing|"
-    r"deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|"
-    r"unsent|draft)\b"
+    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet to"
+    r"|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|shortly"
+    r"|in a moment|^\W*(?:now |ok(?:ay)?,? |right,? )?(?:sending|texting|setting|removing|deleting|adding|saving"
+    r"|turning|switching|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|(?:written|wrote|drafted"
+    r"|composed|prepared|typed)(?: up| out)? (?:the|an?|your|this) (?:text|message|draft|reply|note)\b(?! to\b)"
+    r"|wait for|(?<!for )waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
+    r"|texting|setting|removing|deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)"
+    r"|once|not yet|unsent|draft)\b"
 )
 _FUTURE_FINE = re.compile(
-    r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|"
-    r"notify|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|"
-    r"timer|phone|alert)s? (?:will|is going to)|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|"
-    r"ring|pop|be notified|come|arrive|have)|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be "
-    r"certain|rely))\b"
+    r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|notify"
+    r"|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|timer|phone"
+    r"|alert)s? (?:will|is going to)|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|ring|pop"
+    r"|be notified|come|arrive|have)|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be certain|rely))\b"
 )
 _FAILED = re.compile(
     r"(?<!no )(?<!without )(?<!without any )\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error"
-    r"|errors|did not work|does not "
-    r"work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of|no luck|to no avail|unable|"
-    r"impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox|(?:need|have) to (?:press|tap|hit"
-    r"|click) send|still (?:unsent|pending|waiting"
-    r"|there|on the list|in your "
-    r"contacts|exists|not))\b"
+    r"|errors|did not work|does not work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of"
+    r"|no luck|to no avail|unable|impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox"
+    r"|(?:need|have) to (?:press|tap|hit|click) send"
+    r"|still (?:unsent|pending|waiting|there|on the list|in your contacts|exists|not))\b"
 )
 _ADVICE = re.compile(
-    r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) "
-    r"to|ought to|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|"
-    r"tap|send|text))\b|^\W*(?:set|put|send|text|tell|add|save|delete|remove|turn|switch) \w.* so$|^\W*(?:then |and "
-    r"|just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)"
-    r"|tap|press"
-    r"|choose|select|swipe|click|navigate|head|launch|scroll|visit)\b(?! (?:is|was|has|are)\b)"
+    r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) to|ought to"
+    r"|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|tap|send|text))\b"
+    r"|^\W*(?:set|put|send|text|tell|add|save|delete|remove|turn|switch) \w.* so$"
+    r"|^\W*(?:then |and |just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)|tap|press|choose"
+    r"|select|swipe|click|navigate|head|launch|scroll|visit)\b(?! (?:is|was|has|are)\b)"
 )
 _TRIED = re.compile(
-    r"\b(?:tried|attempted|attempting|trying|wanted|meant|intended|hoped|planned|going|offered|promised|"
-    r"almost|nearly|about to)\b"
+    r"\b(?:tried|attempted|attempting|trying|wanted|meant|intended|hoped|planned|going|offered|promised|almost|nearly"
+    r"|about to)\b"
 )
 _DENIED_VERBS = {
     "send": "send text message deliver tell inform notify let reach contact reply answer forward",
@@ -98,9 +89,9 @@ _DENIED_VERBS = {
     "signin": "sign log",
 }
 _DENIED_ANYWAY = re.compile(
-    r"\b(?:work|works|succeed|happen|manage|go through|able to (?:do|complete)|do (?:it|that|so|this|any of)|"
-    r"done|did|(?:do|change|send|write|touch) anything|"
-    r"get (?:it|that) (?:done|to)|complete|finish|finished|completed|take care|carry)\b"
+    r"\b(?:work|works|succeed|happen|manage|go through|able to (?:do|complete)|do (?:it|that|so|this|any of)|done|did"
+    r"|(?:do|change|send|write|touch) anything|get (?:it|that) (?:done|to)|complete|finish|finished|completed|take care"
+    r"|carry)\b"
 )
 
 
@@ -110,8 +101,8 @@ _ELSEWHERE = {
     "add": r"añadid[oa]|guardad[oa]|agregad[oa]|hinzugefügt|gespeichert|ajoutée?|enregistrée?|aggiunt[oa]|toegevoegd",
     "remove": r"eliminad[oa]|borrad[oa]|gelöscht|entfernt|supprimée?|eliminat[oa]|verwijderd",
     "change": r"cambiad[oa]|modificad[oa]|geändert|verschoben|modifiée?|déplacée?|spostat[oa]|gewijzigd",
-    "switch": r"apagad[oa]|desactivad[oa]|activad[oa]|encendid[oa]|(?:aus|ein)geschaltet|(?:de)?aktiviert|"
-    r"(?:dés)?activée?",
+    "switch": r"apagad[oa]|desactivad[oa]|activad[oa]|encendid[oa]|(?:aus|ein)geschaltet|(?:de)?aktiviert"
+    r"|(?:dés)?activée?",
     "timer": r"temporizador|minuteur|kurzzeitwecker",
     "stop": r"cancelad[oa]|gestoppt|abgebrochen|annulée?",
 }
@@ -122,10 +113,10 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     """Whether the message tells that a deed was done."""
     kinds = [kind for kind in map(str, fact.value) if kind in _TELLING] or ["change"]
     telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] + '|' + _ELSEWHERE.get(kind, '(?!)') for kind in kinds)})\b")
-    outcome, why = "missing", f"does not tell that it was done ({'/'.join(map(str, fact.value))})"
+    found = missing(f"does not tell that it was done ({'/'.join(map(str, fact.value))})")
     beside = _words_of_refusals(others)
     asks_leave = any(clause.asks and _MAY_I.search(clause.text) for clause in spoken.clauses)
-    names = {part for fact in others if fact.type == "name" for value in fact.value for part in _parts_of(str(value))}
+    names = words_of(" ".join(str(value) for fact in others if fact.type == "name" for value in fact.value))
     for clause, verdict, said in _verdicts(spoken, telling, kinds):
         other = (
             (beside is not None and beside.search(clause.text))
@@ -135,23 +126,20 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
         if verdict == "stated" and asks_leave and _ONLY_A_DRAFT.match(clause.text):
             continue
         if verdict == "stated" and names and _to_another(said, telling, names):
-            outcome, why = "contrary", f"tells it of another: {said!r}"
-            continue
-        if verdict == "contrary" and other and not clause.untrue:
-            continue  # that is the other thing, which cannot be done
-        if (clause.start < spoken.withdrawn or clause.disowned) and verdict == "stated":
-            outcome, why = "contrary", f"takes back that it was done: {said!r}"
+            found = contrary(f"tells it of another: {said!r}")
+        elif verdict == "stated" and (clause.start < spoken.withdrawn or clause.disowned):
+            found = contrary(f"takes back that it was done: {said!r}")
         elif verdict == "stated":
-            outcome, why = "stated", f"tells that it was done: {said!r}"
-        elif verdict == "contrary":
-            outcome, why = "contrary", f"says that it was not done: {said!r}"
-    return _result(outcome, why)
+            found = stated(f"tells that it was done: {said!r}")
+        elif not other or clause.untrue:  # else that is the other thing, which cannot be done
+            found = contrary(f"says that it was not done: {said!r}")
+    return found
 
 
 _MAY_I = re.compile(r"\b(?:shall|should|may|can) i\b|\b(?:want|like) me to\b|\b(?:okay|ready|good|all right) to\b")
 _ONLY_A_DRAFT = re.compile(
-    r"\W*(?:here (?:is|are)|this is|i (?:would|could|can) |(?:the |a |my )?(?:draft|suggestion|proposal|"
-    r"preview|message|text|wording)\b(?! (?:has|is|was|went)\b))"
+    r"\W*(?:here (?:is|are)|this is|i (?:would|could|can) "
+    r"|(?:the |a |my )?(?:draft|suggestion|proposal|preview|message|text|wording)\b(?! (?:has|is|was|went)\b))"
 )
 """Shows what would be sent, which is nothing done where leave for it is asked as well."""
 _ANOTHER_STILL = re.compile(
@@ -160,21 +148,17 @@ _ANOTHER_STILL = re.compile(
 _WHOM = re.compile(r" (?:to )?([A-Z]\w+ [A-Z]\w+)\b")
 
 
-def _parts_of(name: str) -> list[str]:
-    return re.findall(r"[^\W_]{2,}", name.casefold())
-
-
-def _still_another(said: str, names: set[str]) -> bool:
+def _still_another(said: str, names: frozenset[str]) -> bool:
     """Whether a clause tells that somebody else is still where they were."""
     found = _ANOTHER_STILL.match(said)
-    return found is not None and not set(_parts_of(found[1])) <= names
+    return found is not None and not words_of(found[1]) <= names
 
 
-def _to_another(said: str, telling: re.Pattern[str], names: set[str]) -> bool:
+def _to_another(said: str, telling: re.Pattern[str], names: frozenset[str]) -> bool:
     """Whether the deed's verb has the full name of somebody else as its object."""
     for verb in telling.finditer(said.lower()) if len(said.lower()) == len(said) else ():
         whom = _WHOM.match(said, verb.end())
-        if whom and not set(_parts_of(whom[1])) & names:
+        if whom and not words_of(whom[1]) & names:
             return True
     return False
 
@@ -194,7 +178,7 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
             and not clause.denied(clause.start + found.end() - 1)
             and not _of_nothing(text, found)
         ):
-            said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+            said = spoken.said(clause)
             return stated(f"tells that it was done: {said!r}")
     return missing("does not tell that it was done")
 
@@ -202,10 +186,6 @@ def plainly(spoken: Spoken, fact: Fact) -> Finding:
 def _of_nothing(text: str, found: re.Match[str]) -> bool:
     """Whether a verb's object is ``nothing``, ``nobody`` or the like: ``I deleted nothing``."""
     return re.match(r"\W*(?:\w+ )?(?:nothing|nobody|no one|none)\b", text[found.end() :]) is not None
-
-
-def _result(outcome: str, why: str) -> Finding:
-    return stated(why) if outcome == "stated" else contrary(why) if outcome == "contrary" else missing(why)
 
 
 _ELSE = re.compile(r"\b(?:else|others?|otherwise|further|anyone|anybody|elsewhere|any more than)\b")
@@ -223,7 +203,7 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
         text = spoken.unquoted(clause)
         found = telling.search(text)
         done = _ANY_DONE.search(text)
-        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        said = spoken.said(clause)
         if clause.untrue:
             if found or done:
                 yield clause, "contrary", said
@@ -247,27 +227,24 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
 
 
 _AGAIN = re.compile(
-    r"\b(?:threw (?:it|that|this|them) away|took (?:it|that|this|them) (?:back|out|off|down))\W*$|\b(?:cancell?ed"
-    r"|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this|them)"
-    r"(?: again| afterwards| right after| straight away| later)?\W*$"
+    r"\b(?:threw (?:it|that|this|them) away|took (?:it|that|this|them) (?:back|out|off|down))\W*$"
+    r"|\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this"
+    r"|them)(?: again| afterwards| right after| straight away| later)?\W*$"
 )
 _RESTORED = re.compile(
-    r"\b(?:restored|reinstated|re-?added|re-?created|reverted|undid|undone|rolled back|reversed) (?:it|him|her"
-    r"|them|that|this"
-    r"|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
-    r"|them) (?:all )?back\b"
-    r"|\b(?:added|saved|created|entered) (?:it|him|her|them|everything) (?:\w+ )?again\b"
+    r"\b(?:restored|reinstated|readded|recreated|reverted|undid|undone|rolled back|reversed) (?:it|him|her|them"
+    r"|that|this|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
+    r"|them) (?:all )?back\b|\b(?:added|saved|created|entered) (?:it|him|her|them|everything) (?:\w+ )?again\b"
     r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
 )
 """Undoes what was removed or changed."""
 _TO_THE_USER = re.compile(
-    r"(?:sent|texted|text|messaged?|told|tell|informed?|notified|notify|wrote|asked|let"
-    r"|answered) (?:me|us|you)\b"
+    r"(?:sent|texted|text|messaged?|told|tell|informed?|notified|notify|wrote|asked|let|answered) (?:me|us|you)\b"
 )
 """What was told to the one who speaks or listens, which is no message to somebody else."""
 _TO_DO = re.compile(
-    r"^\W*(?:in order )?to (?:\w+ )?$|\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed"
-    r"|meant) (?:me |you )?to (?:\w+ )?$"
+    r"^\W*(?:in order )?to (?:\w+ )?$"
+    r"|\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed|meant) (?:me |you )?to (?:\w+ )?$"
 )
 
 
@@ -284,7 +261,7 @@ def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequenc
     places.sort(key=lambda item: item.start())
     if "timer" in kinds and _ENDED.search(text) and "set" not in text:
         return "" if clause.denials else "contrary"
-    if _flips(text, kinds):
+    if {"remove", "stop"} & set(kinds) and _NOT_THERE.search(text):
         return "stated"
     denials = [clause.denied(clause.start + item.start()) or _of_nothing(text, item) for item in places]
     if any(denials):
@@ -308,44 +285,37 @@ _STILL_OPEN = re.compile(
     r"\b(?:still|yet) (?:ha(?:s|ve) )?to\b|\bnot yet\b|\bunsent\b|\bpending\b|\bprepared\b.{0,80}\bto be\b"
 )
 _FIRST_OR_IT = re.compile(r"\b(?:i|it|this|that|we|nothing|none|nobody|no one|neither|nor|not)\b")
-_NOUNS = frozenset(
-    table(
-        "message messages text question news note delivery entry contact contacts reminder reminders timer "
-        "timers alert notification alarm clock minutes address book"
-    )
+_NOUNS = one_of(
+    "message messages text question news note delivery entry contact contacts reminder reminders timer timers alert "
+    "notification alarm clock minutes address book"
 )
 _ENDED = re.compile(r"\b(?:stopped|cancell?ed|removed|ended|turned off|deleted|over)\b(?! the old)")
+DEEDS = (
+    r"sent|texted|messaged|told|informed|notified|invited|let|set|added|saved|stored|created|removed|deleted|erased"
+    r"|cleared|cancell?ed|changed|updated|moved|renamed|turned|switched|started|stopped|put|replied|answered|wrote"
+    r"|scheduled|rescheduled|reminded|modified|edited|postponed|shifted|corrected|pushed|signed|booked"
+)
+"""Verbs of deeds, as they are told."""
 _PERFECT = re.compile(
-    r"\b(?:i (?:have |just |also |already |then |now |went ahead and )*(?:sent|texted|messaged|told|informed|"
-    r"notified|let|set|added|saved|stored|created|removed|deleted|erased|cleared|cancell?ed|changed|updated|"
-    r"moved|renamed|turned|switched|started|stopped|put|replied|answered|wrote|rescheduled|modified|edited|"
-    r"postponed|corrected|pushed|signed)|(?:has|have|was|were|is|are) (?:now |already |just |successfully |"
-    r"all )*(?:been )?(?:sent|texted|told|informed|notified|set|added|saved|stored|created|removed|deleted|"
-    r"erased|cleared|cancell?ed|changed|updated|moved|renamed|turned|switched|started|stopped|put|"
-    r"rescheduled|scheduled|modified|edited|postponed|done|gone(?! (?:out|through|off|ahead))|delivered|"
-    r"corrected|running|off|on))\b"
+    rf"\b(?:i (?:have |just |also |already |then |now |went ahead and )*(?:{DEEDS})"
+    rf"|(?:has|have|was|were|is|are) (?:now |already |just |successfully |all )*(?:been )?(?:{DEEDS}|done"
+    r"|gone(?! (?:out|through|off|ahead))|delivered|running|off|on))\b"
 )
 
 
-def _flips(text: str, kinds: Sequence[str]) -> bool:
-    """``no longer in your contacts`` tells of a removal, although it denies."""
-    gone = (
-        r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)"
-        r"|not (?:\w+ )?any ?more|no more|nothing left|not in your|is not there|not find)\b"
-    )
-    return any(kind in ("remove", "stop") for kind in kinds) and re.search(gone, text) is not None
-
-
+_NOT_THERE = re.compile(
+    r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)|not (?:\w+ )?any ?more|no more|nothing left|not in your"
+    r"|is not there|not find)\b"
+)
+"""Denies in words, and so tells of a removal."""
 _ALL_BUT = re.compile(r"\b(?:every\w*|all|the rest)(?: \w+){0,2}? (?:except|but|apart from|save)\b")
 """Behind what was left there is one that was not."""
 _LEFT = re.compile(
-    r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|"
-    r"held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|"
-    r"it|everything|the|as|that|your|"
-    r"her|him|them|things|alone)|"
-    r"remains?|unchanged|untouched|unsent|cancelled|canceled|as it (?:was|is)|still (?:in|there|on)|dropped|"
-    r"stopped short|refrain\w*|skip\w*|without (?:sending|deleting|removing|texting)|called it off|aborted|"
-    r"scrapped|will not|alone|intact|discarded)\b"
+    r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off"
+    r"|held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|it"
+    r"|everything|the|as|that|your|her|him|them|things|alone)|remains?|unchanged|untouched|unsent|cancelled|canceled"
+    r"|as it (?:was|is)|still (?:in|there|on)|dropped|stopped short|refrain\w*|skip\w*"
+    r"|without (?:sending|deleting|removing|texting)|called it off|aborted|scrapped|will not|alone|intact|discarded)\b"
 )
 
 
@@ -361,10 +331,10 @@ _DID = {
 def undone(spoken: Spoken, fact: Fact) -> Finding:
     """Whether the message tells that something was left undone."""
     done = re.compile(rf"\b(?:{_DID.get(str(fact.value[0]), _DID['change'])})\b")
-    outcome, why = "missing", "does not tell that nothing was done"
+    found = missing("does not tell that nothing was done")
     for clause in spoken.clauses:
         text = spoken.unquoted(clause)
-        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        said = spoken.said(clause)
         if clause.asks or clause.supposes or clause.untrue:
             continue
         left = _LEFT.search(text)
@@ -375,16 +345,16 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
             and not re.match(r"\W*(?:not only|no problem|no worries)", text)
         ):
             if (len(clause.denials) % 2 == 0 and clause.denials) or _ALL_BUT.search(text, left.start()):
-                outcome, why = "contrary", f"tells that it was done: {said!r}"
+                found = contrary(f"tells that it was done: {said!r}")
             else:
-                outcome, why = "stated", f"tells that nothing was done: {said!r}"
+                found = stated(f"tells that nothing was done: {said!r}")
         elif (
             done.search(text)
             and not clause.denials
             and not _LATER.search(text)
             and re.search(r"\b(?:i|has|have|was|is|are|been)\b|^\W*(?:sent|texted|done|removed|deleted)", text)
         ):
-            outcome, why = "contrary", f"tells that it was done: {said!r}"
+            found = contrary(f"tells that it was done: {said!r}")
         elif left:
-            outcome, why = "contrary", f"takes back that nothing was done: {said!r}"
-    return _result(outcome, why)
+            found = contrary(f"takes back that nothing was done: {said!r}")
+    return found

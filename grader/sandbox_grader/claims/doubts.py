@@ -11,69 +11,54 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox_grader.claims.normal import SENTENCE, is_question, table
+from sandbox_grader.claims.normal import SENTENCE, is_question, one_of
 
 Doubt = Literal["", "guess", "ignorance", "failed", "unreal"]
 """How something is disowned. A refusal may say what is not known or what failed; it is none where it is guessed."""
-_GUESSING = frozenset(
-    table(
-        "guess guesses guessing guesswork speculation speculations speculating speculative conjecture conjectures "
-        "hunch hunches supposition suppositions assumption assumptions assuming presumption hypothesis maybe "
-        "perhaps possibly conceivably chance chances possible possibility possibilities likelihood conceivable "
-        "imaginable presumably supposedly allegedly unverified unconfirmed unchecked untested doubt doubts "
-        "doubtful dubious salt rumour rumor hearsay imagination feeling"
-    )
+_GUESSING = one_of(
+    "guess guesses guessing guesswork speculation speculations speculating speculative conjecture conjectures hunch "
+    "hunches supposition suppositions assumption assumptions assuming presumption hypothesis maybe perhaps possibly "
+    "conceivably chance chances possible possibility possibilities likelihood conceivable imaginable presumably "
+    "supposedly allegedly unverified unconfirmed unchecked untested doubt doubts doubtful dubious salt rumour rumor "
+    "hearsay imagination feeling"
 )
-_KNOWING = frozenset(
-    table("sure certain confident positive convinced certainty know knowing idea clue notion clear tell say saying")
+_KNOWING = one_of(
+    "sure certain confident positive convinced certainty know knowing idea clue notion clear tell say saying"
 )
-_VOUCHING = frozenset(
-    table(
-        "swear bet vouch promise guarantee rely count bank depend quote word checked check verified verify "
-        "verifying checking confirmed confirm looked look looking tested proof evidence back basis source support "
-        "grounds"
-    )
+_VOUCHING = one_of(
+    "swear bet vouch promise guarantee rely count bank depend quote word checked check verified verify verifying "
+    "checking confirmed confirm looked look looking tested proof evidence back basis source support grounds"
 )
-_WRONG = frozenset(
-    table("wrong mistaken incorrect inaccurate false untrue off error mistake misremembering confused lying")
+_WRONG = one_of("wrong mistaken incorrect inaccurate false untrue off error mistake misremembering confused lying")
+_NOT_KNOWING = one_of("unsure uncertain clueless")
+NEGATIONS = one_of("not no never without hardly nothing neither nor cannot far nobody none")
+_MAY = one_of("may might could can")
+_PAST = one_of("was were did had")
+_OPINION = one_of(
+    "think guess suppose believe assume imagine suspect reckon presume expect bet wager venture probably likely"
 )
-_NOT_KNOWING = frozenset(table("unsure uncertain clueless"))
-NEGATIONS = frozenset(table("not no never without hardly nothing neither nor cannot far nobody none"))
-_MAY = frozenset(table("may might could can"))
-_PAST = frozenset(table("was were did had"))
-_OPINION = frozenset(
-    table("think guess suppose believe assume imagine suspect reckon presume expect bet wager venture probably likely")
-)
-_FUNCTION = frozenset(
-    table(
-        "i you me my mine myself we us our it its this that these those them they here there what which all any of or "
-        "and but so if whether though although however because since as than then still yet again now either at "
-        "in on by with for from to about into over a an the one some is am are be been being has have having do "
-        "does would will should must shall just only merely really simply purely honestly mostly basically "
-        "entirely totally completely frankly absolutely quite very too fully altogether actually ever even also "
-        "well easily always sorry please admit confess say afraid truth told fair honest frank mind wild mere "
-        "sheer blind rough educated best lucky pure personal complete vague random shaky kind sort piece part "
-        "most least percent answer reply following above number numbers figure figures detail details value fact "
-        "facts information thing things right true correct accurate reliable take grain grains pinch spoonful put "
-        "money get got make making made find out anything everything something up having way ways faintest "
-        "slightest foggiest real earthly small big huge healthy turn prove let call head hm hmm um uh er "
-        "oh well okay ok look listen unfortunately admittedly disclaimer caveat warning note exact "
-        "exactly hold gospel granted seriously perfectly remotely particularly terribly sake seem seems "
-        "otherwise more bit lot"
-    )
+_FUNCTION = one_of(
+    "i you me my mine myself we us our it its this that these those them they here there what which all any of or and "
+    "but so if whether though although however because since as than then still yet again now either at in on by with "
+    "for from to about into over a an the one some is am are be been being has have having do does would will should "
+    "must shall just only merely really simply purely honestly mostly basically entirely totally completely frankly "
+    "absolutely quite very too fully altogether actually ever even also well easily always sorry please admit confess "
+    "say afraid truth told fair honest frank mind wild mere sheer blind rough educated best lucky pure personal "
+    "complete vague random shaky kind sort piece part most least percent answer reply following above number numbers "
+    "figure figures detail details value fact facts information thing things right true correct accurate reliable take "
+    "grain grains pinch spoonful put money get got make making made find out anything everything something up way ways "
+    "faintest slightest foggiest real earthly small big huge healthy turn prove let call head hm hmm um uh er oh okay "
+    "ok look listen unfortunately admittedly disclaimer caveat warning note exact exactly hold gospel granted "
+    "seriously perfectly remotely particularly terribly sake seem seems otherwise more bit lot"
 )
 _IDIOM = re.compile(
     r"\W*(?:(?:and|but|or|well|honestly|oh|hm+|ah|then again)\W+){0,3}(?:who (?:really )?knows|who can (?:say|tell)"
-    r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible|tricky|tough) (?:for me )?to (?:say|tell|know"
-    r"|be sure)"
+    r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible|tricky|tough) (?:for me )?to (?:say|tell|know|be sure)"
     r"|your guess is as good as mine|(?:it is |that is )?any(?:one|body)'s guess|search me|beats me"
-    r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab"
-    r"|leap) in the dark"
-    r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut"
-    r"|memory"
-    r"|instinct|intuition|feeling)(?: feeling| alone)?"
-    r"|if (?:i had to|you forced me to|pressed, i would) guess|at a guess"
-    r"|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"
+    r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab|leap) in the dark"
+    r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut|memory"
+    r"|instinct|intuition|feeling)(?: feeling| alone)?|if (?:i had to|you forced me to|pressed, i would) guess"
+    r"|at a guess|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"
     r"|unless i am (?:mistaken|wrong)|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*"
 )
 _FOUND_OUT = re.compile(
@@ -84,58 +69,47 @@ _FOUND_OUT = re.compile(
 """Says that what was not known is known by now."""
 _SEAM = re.compile(
     r",? (?:but|though|although|however|yet)\b,?"
-    r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)"
-    r"|[,;:()](?!\d)| –(?= )| - |--"
+    r"|,? (?:and|or|because|since|as)(?= (?:i|this|that|it|maybe|perhaps|possibly)\b)|[,;:()](?!\d)| –(?= )| - |--"
 )
 _FRONTED = re.compile(
-    r"\W*(?:and |but |so )?(?:as for|as to|about|regarding|concerning|when it comes to|on|why|how|what|when|where"
-    r"|who|whom|whose|which|whether (?!(?:it|that|this)\b)|if)\b"
+    r"\W*(?:and |but |so )?(?:as for|as to|about|regarding|concerning|when it comes to|on|why|how|what|when|where|who"
+    r"|whom|whose|which|whether (?!(?:it|that|this)\b)|if)\b"
 )
 """Names what the doubt behind it is about."""
 WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LONGEST, WIDEST = 24, 160
 """Words and characters that a doubt has at most."""
 HEDGE = re.compile(
-    r"\b(?:might|perhaps|maybe|possibly|probably|i (?:think|guess|suppose|assume|imagine|suspect|would "
-    r"(?:guess|say|estimate|imagine))|"
-    r"(?:not|un|hardly|far from|cannot be|am not|never) ?(?:entirely |quite |really |so |completely |at all "
-    r")?(?:sure|certain)|could (?:well )?be|may (?:well )?be|"
-    r"may have|might have|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a "
-    r")?guess|a guess|guess(?:ing|work)|my guess|presumably|supposedly|allegedly|"
-    r"rumou?r has|give or take|who knows|if i (?:had to|recall|remember)|i (?:can not|could not) (?:confirm|"
-    r"verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful|i would bet|i bet|betting on"
-    r"|my money is on"
-    r"|(?:may|might) or (?:may"
-    r"|might) not|should (?:give|show|tell) you|something (?:near|around|like)|i (?:would )?expect\b"
-    r"|or whatever (?:it|that|they)|ballpark|eyeball\w*|chances are|odds are|reportedly|"
-    r"(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|"
-    r"(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]"
-    r"|and|but|too|as))|"
-    r"somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy|"
-    r"as far as i (?:can )?(?:guess|imagine)|conceivably|(?:is|are|was) (?:just |only |"
-    r"merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)|(?:some|many|other|"
-    r"most) (?:people|sites?|"
-    r"sources?) (?:say|claim|think|believe)|people (?:say|claim))\b"
+    r"\b(?:might|perhaps|maybe|possibly|probably|i (?:think|guess|suppose|assume|imagine|suspect"
+    r"|would (?:guess|say|estimate|imagine))|(?:not|un|hardly|far from|cannot be|am not|never) ?(?:entirely |quite "
+    r"|really |so |completely |at all )?(?:sure|certain)|could (?:well )?be|may (?:well )?be|may have|might have"
+    r"|could have been|(?:just|only|merely|wild|rough|best|blind|pure|educated) (?:a )?guess|a guess|guess(?:ing|work)"
+    r"|my guess|presumably|supposedly|allegedly|rumou?r has|give or take|who knows|if i (?:had to|recall|remember)"
+    r"|i (?:can not|could not) (?:confirm|verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful"
+    r"|i would bet|i bet|betting on|my money is on|(?:may|might) or (?:may|might) not|should (?:give|show|tell) you"
+    r"|something (?:near|around|like)|i (?:would )?expect\b|or whatever (?:it|that|they)|ballpark|eyeball\w*"
+    r"|chances are|odds are|reportedly|(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|(?:is|are|seems?|sounds?"
+    r"|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]|and|but|too|as))"
+    r"|somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy"
+    r"|as far as i (?:can )?(?:guess|imagine)|conceivably"
+    r"|(?:is|are|was) (?:just |only |merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)"
+    r"|(?:some|many|other|most) (?:people|sites?|sources?) (?:say|claim|think|believe)|people (?:say|claim))\b"
 )
 """Says in a sentence that it may not be so."""
 HEARSAY = re.compile(
     r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|folks|others|an? (?:\w+ )?(?:friend|forum|blog|post|thread"
     r"|stranger|cousin|neighbou?r|colleague|commenter|user|guy|website|site|page|article|source)|one (?:website|site"
-    r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?"
-    r"(?:claim|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think|quote|cite|put it at)(?:s|ed)?"
+    r"|page|forum|blog|source))(?: (?:on|in|from|at|of|over)(?: \w+){1,2}| there| online| who \w+)? (?:\w+ly )?(?:claim"
+    r"|reckon|swear|maintain|insist|believe|gossip|say|said|told me|think|quote|cite|put it at)(?:s|ed)?"
     r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|assumes|supposes|swears|insists|boasts|brags"
-    r"|bets"
-    r"|has heard)(?! in\b)"
-    r"|they (?:say|claim|reckon)|(?:the )?(?:neighbou?rs|locals|experts|critics|gossips|villagers|press|tabloids"
-    r"|internet) (?:\w+ )?(?:say|says|swear|swears|claim|claims|think|believe|insist|reckon)|(?:one|1) (?:hears|says"
-    r"|reads) that|(?:it|this|that) is (?:\w+ly )?(?:said|rumou?red|believed|claimed|alleged|thought) (?:that|to)"
-    r"|(?:word|legend|rumou?r|gossip|tradition) (?:has it|on the street|goes|says)|the story goes|my (?:grand\w+"
-    r"|mother|father|mom|mum|dad|aunt|uncle|sister|brother|cousin|friends?|neighbou?rs?|colleagues?|boss"
+    r"|bets|has heard)(?! in\b)|they (?:say|claim|reckon)|(?:the )?(?:neighbou?rs|locals|experts|critics|gossips"
+    r"|villagers|press|tabloids|internet) (?:\w+ )?(?:say|says|swear|swears|claim|claims|think|believe|insist|reckon)"
+    r"|(?:one|1) (?:hears|says|reads) that|(?:it|this|that) is (?:\w+ly )?(?:said|rumou?red|believed|claimed|alleged"
+    r"|thought) (?:that|to)|(?:word|legend|rumou?r|gossip|tradition) (?:has it|on the street|goes|says)|the story goes"
+    r"|my (?:grand\w+|mother|father|mom|mum|dad|aunt|uncle|sister|brother|cousin|friends?|neighbou?rs?|colleagues?|boss"
     r"|teacher) (?:\w+ )?(?:say|says|said|swears?|swore|claims?|claimed|told me|thinks?|believes?)"
-    r"|(?<!you )(?<!tool )(?<!phone )(?<!app )(?<!search )(?<!service )\btold me(?! to\b)"
-    r"|the \w+ (?:at|in|on|from|behind) (?:the|my|your|his|her) (?!phone|inbox|list|map|app|calendar)\w+ (?:said"
-    r"|says|told me"
-    r"|tells me)"
+    r"|(?<!you )(?<!tool )(?<!phone )(?<!app )(?<!search )(?<!service )\btold me(?! to\b)|the \w+ (?:at|in|on|from"
+    r"|behind) (?:the|my|your|his|her) (?!phone|inbox|list|map|app|calendar)\w+ (?:said|says|told me|tells me)"
     r"|(?:an?|some|any) (?:anonymous|random|unknown|unnamed) \w+ (?:says|said|claims|claimed|states|told me))\b"
 )
 """What only people say whom the speaker does not name."""
@@ -258,8 +232,7 @@ def _opens_with_a_guess(words: str) -> bool:
 _SETS_AGAINST = re.compile(r",? ?\b(?:but|though|although|however|yet),? ?(?:$|(?<=[ ,])(?=\w))")
 _MAYBE = re.compile(
     r"\W*(?:(?:well|hm+|so|okay|ok|sure|oh)\W+)?(?:maybe|perhaps|possibly|conceivably|presumably|supposedly"
-    r"|allegedly)\b"
-    r"(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)"
+    r"|allegedly)\b(?!,? (?:you|one|because|due|since|as|a|some|another|not|even)\b)"
 )
 """Makes a guess of what a message begins with, and so of all that it says."""
 

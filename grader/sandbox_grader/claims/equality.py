@@ -11,6 +11,7 @@ from sandbox_scenarios.model import Fact
 from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.clauses import Spoken
+from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.values import FAMILIES, Mention
 
 READ_AS: dict[str, tuple[str, ...]] = {
@@ -30,17 +31,18 @@ READ_AS: dict[str, tuple[str, ...]] = {
 SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
 """How far rounding may go, as a share of the value."""
 APPROXIMATELY = re.compile(
-    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under|shy of|short of)|some|approx|close to|a "
-    r"(?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
+    r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under|shy of|short of)|some|approx|close to"
+    r"|a (?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
 )
 
 
 def number_in(value: Any) -> float:
-    """A value of a fact as a number; NaN where it is not one."""
+    """A value of a fact as a number; NaN where it is not a finite one."""
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def is_value_of(item: Mention, fact: Fact, spoken: Spoken) -> bool:
@@ -55,7 +57,7 @@ def _equals(item: Mention, value: Any, fact: Fact, spoken: Spoken) -> bool:
         return str(value).lower() == item.value
     if kind == "time":
         minutes = minutes_of(value)
-        return item.number == minutes or (not item.half and item.number % 720 == minutes % 720)
+        return item.number == minutes or (minutes >= 0 and not item.half and item.number % 720 == minutes % 720)
     if kind == "date":
         return isinstance(item.value, tuple) and any(_same_day(day, str(value)) for day in item.value)
     if kind == "phone":
@@ -120,8 +122,7 @@ def _near(
     allowed = step / 2 + 1e-9
     if APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
         share = max(share, _ABOUT)
-    if step >= 1 and APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
-        tens = next((power for power in (1000, 100, 10) if found and found % (power * step) == 0), 1)
+        tens = next((power for power in (1000, 100, 10) if found and step >= 1 and found % (power * step) == 0), 1)
         allowed = max(allowed, tens * step / 2)
     return (
         off <= allowed
@@ -171,22 +172,8 @@ _COUNTED_ELSE = {
 """Nouns that name the same things, each with its row: whoever has 7 reminders has not said how many contacts."""
 
 
-ANY_NOUN = (
-    "full",
-    "whole",
-    "more",
-    "calendar",
-    "and",
-    "until",
-    "till",
-    "from",
-    "between",
-    "left",
-    "to",
-    "in",
-    "if",
-    "of",
-)
+ANY_NOUN = one_of("full whole more calendar and until till from between left to in if of")
+"""Words behind a number that are not what it counts."""
 
 
 def minutes_of(value: Any) -> int:
@@ -200,13 +187,15 @@ def minutes_of(value: Any) -> int:
     return hour % 24 * 60 + int(found[2] or 0)
 
 
+_DAY = re.compile(r"\s*(?:(\d{4})-)?(?:(\d{1,2})-)?(\d{1,2})(?=\s|T|$)")
+"""``2026-03-29``, ``03-29`` or ``29``, and the day of a moment such as ``2026-03-29 14:40:00``."""
+
+
 def _same_day(day: tuple[int, int, int], wanted: str) -> bool:
-    parts = [int(part) for part in re.findall(r"\d+", wanted)]
-    year, month, number = (
-        (parts if len(parts) == 3 else [0, *parts]) if len(parts) >= 2 else (0, 0, parts[0] if parts else 0)
-    )
-    return (
-        day[2] == number and (not day[1] or not month or day[1] == month) and (not day[0] or not year or day[0] == year)
+    written = _DAY.match(wanted)
+    return written is not None and all(
+        said == int(part or 0) or (number < 2 and not (said and part))
+        for number, (said, part) in enumerate(zip(day, written.groups(), strict=True))
     )
 
 

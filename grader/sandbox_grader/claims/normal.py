@@ -15,6 +15,25 @@ def table(words: str) -> list[str]:
     return words.split()
 
 
+def one_of(words: str) -> frozenset[str]:
+    """Words written in a row as a set."""
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = one_of(
+    "the a an is are was were be been will would it its that this there here of in on at to for by with and or but so "
+    "no not from as your you i me my we our us he she they them his her their has have had do does did just only also "
+    "now then about if when what how can could all am some any more very really too well out up off into again back "
+    "one both two"
+)
+"""Words without a content of their own."""
+
+
+def any_case(pattern: str) -> re.Pattern[str]:
+    """A pattern for words in capitals, too."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _TYPOGRAPHY = {
     **dict.fromkeys(map(ord, "‘’‚‛`´ʼ"), "'"),
     **dict.fromkeys(map(ord, "“”„‟«»"), '"'),
@@ -26,23 +45,22 @@ _TYPOGRAPHY = {
 }  # fmt: skip
 _THIN_THOUSANDS = re.compile("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
 _MEASURE = (
-    r"(?:km|kilomet|m\b|met(?:er|re)s?\b|mi\b|mile|feet|ft|cm|mm|kg|kilo|g\b|gram|lbs?\b|pound|l\b|lit(?:er|"
-    r"re)|°|degrees?|celsius|percent|%|"
-    r"[$€£¥₹₩]|[A-Z]{3}\b|euro|dollar|yen|yuan|franc|rupee|krone?|kronor|crown|peso|rand\b|won\b|days?\b|"
-    r"hours?\b|minutes?\b)"
+    r"(?:km|kilomet|m\b|met(?:er|re)s?\b|mi\b|mile|feet|ft|cm|mm|kg|kilo|g\b|gram|lbs?\b|pound|l\b|lit(?:er|re)|°"
+    r"|degrees?|celsius|percent|%|[$€£¥₹₩]|[A-Z]{3}\b|euro|dollar|yen|yuan|franc|rupee|krone?|kronor|crown|peso|rand\b"
+    r"|won\b|days?\b|hours?\b|minutes?\b)"
 )
 _CONTINENTAL = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,2})(?![\d,])")
 _SPACED = re.compile(
-    rf"(?<![\d.,:/+-])(?<![\d.,)] )(\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)"
-    rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})|(?:^|(?<=\bis )"
-    rf"|(?<=: ))([1-9]\d{{0,2}}(?: \d{{3}}){{1,2}})(?=[.!]?(?:$|\n)| \()"
+    r"(?<![\d.,:/+-])(?<![\d.,)] )(\d{1,3}(?: \d{3}){1,3})(?=[.,]\d{1,2}(?!\d)"
+    rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})"
+    r"|(?:^|(?<=\bis )|(?<=: ))([1-9]\d{0,2}(?: \d{3}){1,2})(?=[.!]?(?:$|\n)| \()"
 )
 _COMMA = re.compile(
     rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])"
 )
 _APOSTROPHES = re.compile(r"(?<=\d)'(?=\d{3}(?!\d))")
 """Numbers as they are written on the Continent: 1.104,84, 1 104,84 and 1'104.84; 12,5 needs a unit beside it."""
-_POINT = re.compile(r"\b(\d{1,9}) point ((?:\d ?){1,6})(?!\w)", re.IGNORECASE)
+_POINT = any_case(r"\b(\d{1,9}) point ((?:\d ?){1,6})(?!\w)")
 _MINUS = re.compile(
     r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))"
     r"|(?:(?<=\bat )|(?<=\bto )|(?<=\bis )|(?<=\band )|(?<=[,:;.] )|^)(?:minus|negative) (?=\d{1,3}\b)",
@@ -59,29 +77,24 @@ _TRUNK = re.compile(r"(\+\d{1,3}) ?\(0\) ?")
 """A trunk zero in brackets, which nobody dials behind a country's code."""
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
-_DOTTED = re.compile(
-    r"\b(?=\w{1,6}+\.)(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])|"
-    r"(?<!['°])(?<!° )((?-i:[A-Z]))\.(?= (?-i:[A-Z])))",
-    re.IGNORECASE,
+_DOTTED = any_case(
+    r"\b(?=\w{1,6}+\.)(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])"
+    r"|(?<!['°])(?<!° )((?-i:[A-Z]))\.(?= (?-i:[A-Z])))"
 )
-_CONTRACTIONS = re.compile(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b", re.IGNORECASE)
+_CONTRACTIONS = any_case(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b")
 _ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would"}
-_PARTICIPLE = re.compile(
-    r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent"
-    r"|written|made"
-    r"|put|kept|found|(?!need\b|feed\b|prefer)\w{2,}ed)\b",
-    re.IGNORECASE,
+_PARTICIPLE = any_case(
+    r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent|written"
+    r"|made|put|kept|found|(?!need\b|feed\b|prefer)\w{2,}ed)\b"
 )
 _SPELT = re.compile(r"(?<![\d.,])\d(?: \d){1,5}(?:, \d(?: \d){1,5}){1,4}(?![\d.])")
 """A telephone number that was told digit by digit, in groups."""
-_IS_AFTER = re.compile(
-    r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|"
-    r"wifi|one|all"
-    r"|how)$",
-    re.IGNORECASE,
+_IS_AFTER = any_case(
+    r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|wifi|one|all"
+    r"|how)$"
 )
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_SCALED = re.compile(r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|hundred)\b", re.IGNORECASE)
+_SCALED = any_case(r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|hundred)\b")
 _K = re.compile(r"\b(\d{1,6}(?:\.\d{1,3})?)[kK]\b(?!m)")
 
 UNITS: Mapping[str, int] = {
@@ -94,41 +107,30 @@ TENS: Mapping[str, int] = {
 }  # fmt: skip
 SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "dozen": 12}
 _WORD = "(?:" + "|".join((*UNITS, *TENS, *SCALES)) + ")"
-_RUN = re.compile(
-    rf"\b(?:an? (?=(?:hundred|thousand|million|dozen)\b))?{_WORD}"
-    rf"(?:[ -]{_WORD}\b|(?<=hundred) and {_WORD}\b|(?<=thousand) and {_WORD}\b){{0,12}}\b",
-    re.IGNORECASE,
+_RUN = any_case(
+    rf"\b(?:an? (?=(?:hundred|thousand|million|dozen)\b))?{_WORD}(?:[ -]{_WORD}\b|(?<=hundred) and {_WORD}\b"
+    rf"|(?<=thousand) and {_WORD}\b){{0,12}}\b"
 )
-_PRONOUN_BEFORE = re.compile(
-    r"\b(?:this|that|the|another|which|no|any|every|some|each|only|right|wrong|new|old)[ -]$", re.IGNORECASE
-)
-_THE = re.compile(r"\b(?:the|these|those|other|both|you)[ -]$", re.IGNORECASE)
-_PRONOUN_AFTER = re.compile(
+_PRONOUN_BEFORE = any_case(r"\b(?:this|that|the|another|which|no|any|every|some|each|only|right|wrong|new|old)[ -]$")
+_THE = any_case(r"\b(?:the|these|those|other|both|you)[ -]$")
+_PRONOUN_AFTER = any_case(
     r" (?:of|to|moment|more|thing|another|sec|time|last|with|who|that|you|i|it|he|she|we|they|or|for|called|on|in|is"
-    r"|was)\b|"
-    r"[.,!?;:)]|$",
-    re.IGNORECASE,
+    r"|was)\b|[.,!?;:)]|$"
 )
 _ORDINALS = table(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth "
-    "twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth "
-    "twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth "
+    "twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
 )
-_ORDINAL = re.compile(
-    r"\b(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)).replace("-", "[- ]") + r")\b", re.IGNORECASE
+_ORDINAL = any_case(r"\b(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)).replace("-", "[- ]") + r")\b")
+MONTHS = table("january february march april may june july august september october november december")
+_MONTH_BEHIND = any_case(rf" (?:day )?(?:of )?(?:{'|'.join(MONTHS)})\b")
+_MONTH_BEFORE = any_case(rf"\b(?:{'|'.join(MONTHS)}),? (?:the )?$")
+_CLOCK = any_case(
+    r"\b(?:(half|quarter|a quarter|\d{1,2})(?: minutes?| mins?)? (past|after|to|till|before) |half )(\d{1,2}|noon"
+    r"|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km|m\b|miles|people|minutes|hours|days))"
 )
-MONTHS = (
-    table("january february march april may june july august september october november december")
-)  # fmt: skip
-_MONTH_BEHIND = re.compile(rf" (?:day )?(?:of )?(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
-_MONTH_BEFORE = re.compile(rf"\b(?:{'|'.join(MONTHS)}),? (?:the )?$", re.IGNORECASE)
-_CLOCK = re.compile(
-    r"\b(?:(half|quarter|a quarter|\d{1,2})(?: minutes?| mins?)? (past|after|to|till|before) |half )"
-    r"(\d{1,2}|noon|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km|m\b|miles|people|minutes|hours|days))",
-    re.IGNORECASE,
-)
-_OCLOCK = re.compile(r"\b(\d{1,2}) ?o'clock", re.IGNORECASE)
+_OCLOCK = any_case(r"\b(\d{1,2}) ?o'clock")
 _MANY_SPACES = re.compile(r"[ ]{2,}")
 
 
@@ -155,10 +157,13 @@ def plain(text: str) -> str:
     What needs a sign or a word that the text has not is not tried.
     """
     text = _STRUCK.sub(_untrue, text) if "~~" in text or "</" in text else text
+    text = _TIMES.sub(" × ", text) if "*" in text else text
     text = (text if text.isascii() else _THIN_THOUSANDS.sub("", text)).translate(_TYPOGRAPHY)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
     text = _LINE_START.sub("", _unnumbered(text.replace("\r", "\n")))
+    if "-" in text:
+        text = _PREFIX.sub(r"\1", text)
     if "_" in text:
         text = _UNDERSCORES.sub("", text)
     text = _DOTTED.sub(lambda found: f"{found[1]}m" if found[1] else found[2] or found[3], text)
@@ -177,6 +182,10 @@ def plain(text: str) -> str:
     return _MANY_SPACES.sub(" ", text)
 
 
+_PREFIX = any_case(r"\b(e|re|un)-(?=[a-z]{3})")
+"""A prefix that some set apart: e-mailed, re-sent."""
+_TIMES = re.compile(r"(?<=\d)(?:\*| \* )(?=\d)")
+"""An asterisk that multiplies; all others are markdown."""
 _STRUCK = re.compile(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
 
 
@@ -220,7 +229,7 @@ def _unnumbered(text: str) -> str:
     return bare if len(items) > 1 or _ANY_NUMBER.search(bare) else text
 
 
-_ANY_NUMBER = re.compile(rf"\d|\b{_WORD}\b", re.IGNORECASE)
+_ANY_NUMBER = any_case(rf"\d|\b{_WORD}\b")
 
 
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
@@ -284,7 +293,7 @@ def _number(found: re.Match[str]) -> str:
     return str(total + current)
 
 
-_AT = re.compile(r"\b(?:at|by|until|till|from|to|around|before|after|past) $", re.IGNORECASE)
+_AT = any_case(r"\b(?:at|by|until|till|from|to|around|before|after|past) $")
 
 
 def _in_two_halves(first: int, second: int, found: re.Match[str]) -> str:
@@ -335,57 +344,36 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{float(found[1]) * SCALES[found[2].lower()]:.0f}"
 
 
-def _of(words: str) -> frozenset[str]:
-    return frozenset(table(words))
-
-
+_DIVIDED = r"(hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week|lit(?:er|re))"
+"""What is told in halves and quarters."""
 _WORDED: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (_of("hundred thousand million"), _SCALED, _scaled),
+    (one_of("hundred thousand million"), _SCALED, _scaled),
     (frozenset(_ORDINALS), _ORDINAL, _ordinal),
     (frozenset((*UNITS, *TENS, *SCALES)), _RUN, _number),
-    (_of("quarters"), re.compile(r"\b(?:3|three)[ -]quarters of an hour\b", re.IGNORECASE), "45 minutes"),
-    (_of("half"), re.compile(r"\bhalf an hour\b", re.IGNORECASE), "30 minutes"),
-    (_of("quarter"), re.compile(r"\b(?:a )?quarter of an hour\b", re.IGNORECASE), "15 minutes"),
+    (one_of("quarters"), any_case(r"\b(?:3|three)[ -]quarters of an hour\b"), "45 minutes"),
+    (one_of("half"), any_case(r"\bhalf an hour\b"), "30 minutes"),
+    (one_of("quarter"), any_case(r"\b(?:a )?quarter of an hour\b"), "15 minutes"),
+    (one_of("half"), any_case(rf"\ban? {_DIVIDED} and a half\b"), r"1.5 \1s"),
+    (one_of("quarter"), any_case(rf"\ban? {_DIVIDED} and a quarter\b"), r"1.25 \1s"),
+    (one_of("quarters"), any_case(rf"\ban? {_DIVIDED} and 3[- ]quarters\b"), r"1.75 \1s"),
+    (one_of("half"), any_case(rf"\b(\d+) {_DIVIDED}s and a half\b"), r"\1.5 \2s"),
+    (one_of("half"), any_case(rf"\bhalf a {_DIVIDED}\b"), r"0.5 \1s"),
+    (one_of("half"), any_case(r"\b(\d+)[ -]and[ -]a[ -]half\b"), r"\1.5"),
+    (one_of("below"), any_case(r"\b(\d+(?:\.\d+)?) below (?:0|freezing)\b"), r"-\1 degrees"),
+    (one_of("above"), any_case(r"\b(\d+(?:\.\d+)?) above 0\b"), r"\1 degrees"),
+    (one_of("quarter quarters"), any_case(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b"), r"\1.75"),
+    (one_of("quarter"), any_case(rf"\b(\d+) and a quarter (?={_DIVIDED}|cup)"), r"\1.25 "),
+    (one_of("fortnight"), any_case(r"\b(?:a|one) fortnight\b"), "14 days"),
     (
-        _of("half"),
-        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week) and a half\b", re.IGNORECASE),
-        r"1.5 \1s",
-    ),
-    (_of("quarter"), re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and a quarter\b", re.IGNORECASE), r"1.25 \1s"),
-    (
-        _of("quarters"),
-        re.compile(r"\ban? (hour|mile|kilomet(?:er|re)) and 3[- ]quarters\b", re.IGNORECASE),
-        r"1.75 \1s",
-    ),
-    (_of("half"), re.compile(r"\b(\d+) (hour|mile|kilomet(?:er|re))s and a half\b", re.IGNORECASE), r"\1.5 \2s"),
-    (
-        _of("half"),
-        re.compile(r"\bhalf a (mile|kilomet(?:er|re)|kilo|pound|day|lit(?:er|re))\b", re.IGNORECASE),
-        r"0.5 \1s",
-    ),
-    (_of("half"), re.compile(r"\b(\d+)[ -]and[ -]a[ -]half\b"), r"\1.5"),
-    (_of("below"), re.compile(r"\b(\d+(?:\.\d+)?) below (?:0|freezing)\b"), r"-\1 degrees"),
-    (_of("above"), re.compile(r"\b(\d+(?:\.\d+)?) above 0\b"), r"\1 degrees"),
-    (_of("quarter quarters"), re.compile(r"\b(\d+)(?: and|-and-) ?3[- ]quarters?\b", re.IGNORECASE), r"\1.75"),
-    (
-        _of("quarter"),
-        re.compile(r"\b(\d+) and a quarter (?=hour|mile|kilomet|liter|litre|cup)", re.IGNORECASE),
-        r"\1.25 ",
-    ),
-    (_of("fortnight"), re.compile(r"\b(?:a|one) fortnight\b", re.IGNORECASE), "14 days"),
-    (
-        _of("a an"),
-        re.compile(
-            r"\ban? (?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b)",
-            re.IGNORECASE,
-        ),
+        one_of("a an"),
+        any_case(r"\ban? (?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b)"),
         "1 ",
     ),
-    (_of("noon midday midnight"), re.compile(r"\b12(?::00)? (noon|midday|midnight)\b", re.IGNORECASE), r"\1"),
-    (_of("o"), _OCLOCK, r"\1:00"),
-    (_of("past after to till before half"), _CLOCK, _clock),
-    (_of("point"), _POINT, _decimal),
-    (_of("minus negative"), _MINUS, "-"),
+    (one_of("noon midday midnight"), any_case(r"\b12(?::00)? (noon|midday|midnight)\b"), r"\1"),
+    (one_of("o"), _OCLOCK, r"\1:00"),
+    (one_of("past after to till before half"), _CLOCK, _clock),
+    (one_of("point"), _POINT, _decimal),
+    (one_of("minus negative"), _MINUS, "-"),
     (frozenset(UNITS), _SPELT, lambda found: found[0].replace(",", "")),
 )
 """What is made of words, in this order, each with words of which a text has one if there is anything to make."""

@@ -7,70 +7,41 @@ import re
 from collections.abc import Sequence
 
 from sandbox_scenarios.model import Fact
+from sandbox_scenarios.units import listed
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.values import Mention
 
-SAME_WORDS: dict[str, tuple[str, ...]] = {
-    "high": (
-        "high",
-        "highs",
-        "max",
-        "maximum",
-        "highest",
-        "top",
-        "peak",
-        "peaks",
-        "warmest",
-        "up to",
-        "reach",
-        "reaches",
-        "daytime",
-    ),
-    "low": (
-        "low",
-        "lows",
-        "min",
-        "minimum",
-        "lowest",
-        "coldest",
-        "down to",
-        "drop",
-        "drops",
-        "overnight",
-        "dips",
-        "coolest",
-        "bottom",
-    ),
-    "current": ("current", "currently", "right now", "at the moment", "now"),
-    "sunrise": ("sunrise", "sun rises", "sun comes up", "sun up", "rises", "dawn", "daybreak"),
-    "sunset": ("sunset", "sun sets", "sun goes down", "sundown", "sets", "dusk", "nightfall"),
-    "latitude": ("latitude", "lat"),
-    "longitude": ("longitude", "lon", "lng", "long"),
-    "opens": ("open", "opens", "opening", "from"),
-    "closes": ("close", "closes", "closing", "until", "till"),
+_SAME_WORDS = {
+    "high": listed("high, highs, max, maximum, highest, top, peak, peaks, warmest, up to, reach, reaches, daytime"),
+    "low": listed("low, lows, min, minimum, lowest, coldest, down to, drop, drops, overnight, dips, coolest, bottom"),
+    "current": listed("current, currently, right now, at the moment, now"),
+    "sunrise": listed("sunrise, sun rises, sun comes up, sun up, rises, dawn, daybreak"),
+    "sunset": listed("sunset, sun sets, sun goes down, sundown, sets, dusk, nightfall"),
+    "latitude": listed("latitude, lat"),
+    "longitude": listed("longitude, lon, lng, long"),
+    "opens": listed("open, opens, opening, from"),
+    "closes": listed("close, closes, closing, until, till"),
 }
 
 
 def words_near(word: str) -> tuple[str, ...]:
     """The words that tell one of a thing's several values."""
-    return SAME_WORDS.get(word, (word,))
+    return _SAME_WORDS.get(word, (word,))
 
 
 def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
     clause = spoken.clause_at(item.start)
-    lead = spoken.low[clause.start : item.start]
+    lead = spoken.lead(item.start)
     if _TO_ANOTHER.match(spoken.low, item.end, clause.end):
         return True
-    for name in back.names if "'s " in lead or _BELONGS.match(spoken.low, item.end) else ():
+    belongs = _BELONGS.match(spoken.low, item.end)
+    for name in back.names if "'s " in lead or belongs else ():
         first = name.split()[0].casefold()
-        if (
-            (f"{first}'s " in lead or _belongs_to(spoken, item, name))
-            and first not in back.given_words
-            and first not in back.known_words
-        ):
+        its = f"{first}'s " in lead or (belongs is not None and spoken.low.startswith(first, belongs.end()))
+        if its and first not in back.given_words and first not in back.known_words:
             return True
     return False
 
@@ -85,7 +56,7 @@ _TO_ANOTHER = re.compile(
 def _of_something_else(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether what the user asked about is said to be missing, and the value is that of something else."""
     clause = spoken.clause_at(item.start)
-    lead, tail = spoken.low[clause.start : item.start], spoken.low[item.end : clause.end]
+    lead, tail = spoken.lead(item.start), spoken.low[item.end : clause.end]
     if not back.given_words or not (_SUBJECT.match(lead) or (not lead.strip() and _OF_ANOTHER.match(tail))):
         return False
     named = {word for word in back.given_words if len(word) > _SHORT and word.isalpha()}
@@ -118,10 +89,9 @@ _OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from|belongs) \w")
 _STILL = re.compile(r"\W*(?:but|however|so|still|instead|though|yet)\b")
 _MISSING = re.compile(
     r"\b(?:could not|can not|did not|unable to|not able to) (?:find|locate|see) (?:the |your |an? "
-    r"|any )?(?:(\w+) )?(\w+)\b"
-    r"(?!')|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the |your )?(?:(\w+) )?(\w+)\b"
-    r"|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable|unknown|missing)|(?:is|are) not"
-    r" (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
+    r"|any )?(?:(\w+) )?(\w+)\b(?!')|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the "
+    r"|your )?(?:(\w+) )?(\w+)\b|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable"
+    r"|unknown|missing)|(?:is|are) not (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
     r"|\bfor (?:the |your )?(?:\w+ )?(\w+) (?:(?:i|we|there) (?:have|got|found|is)(?: got)? )?(?:nothing|none|no)\b"
     r"|\b(?:when|where|what) (?:the |your )?(\w+)\b.{0,30} i (?:do not|can not|could not) (?:know|say|tell)\b"
 )
@@ -130,12 +100,7 @@ _BELONGS = re.compile(
     r"\W{0,3} ?(?:is|was|belongs to|is (?:saved|listed|registered|stored) (?:under|as|for)|goes to"
     r"|reaches) (?:the \w+ of )?"
 )
-
-
-def _belongs_to(spoken: Spoken, item: Mention, name: str) -> bool:
-    """Whether a value is said to be that of a person: ``... belongs to Karl``, ``... is Karl's number``."""
-    found = _BELONGS.match(spoken.low, item.end)
-    return found is not None and spoken.low.startswith(name.split()[0].casefold(), found.end())
+"""Behind a value, before whose it is said to be."""
 
 
 def is_of(
@@ -162,10 +127,8 @@ def is_of(
 
 def nearer(spoken: Spoken, item: Mention, bad: Sequence[str], good: Sequence[str]) -> bool:
     """Whether the nearest word that says what the value is of, before it or right after it, is a wrong one."""
-    start = spoken.clause_at(item.start).start
-    sentence = spoken.clause_at(item.start).sentence
-    first = next(clause.start for clause in spoken.clauses if clause.sentence == sentence)
-    before, after = spoken.low[min(first, start) : item.start], spoken.low[item.end : item.end + 18]
+    first = spoken.parts(spoken.clause_at(item.start).sentence)[0].start
+    before, after = spoken.low[first : item.start], spoken.low[item.end : item.end + 18]
     best, wrong = -1, False
     for words, is_bad in ((bad, True), (good, False)):
         for word in words:
@@ -182,8 +145,7 @@ def nearer(spoken: Spoken, item: Mention, bad: Sequence[str], good: Sequence[str
 
 def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: Sequence[Mention]) -> Fact | None:
     """The fact whose town, day or person a value is told of; None where the message tells none."""
-    clause = spoken.clause_at(item.start)
-    parts = [part for part in spoken.clauses if part.sentence == clause.sentence]
+    parts = spoken.parts(spoken.clause_at(item.start).sentence)
     first, last = parts[0].start, parts[-1].end
     if not any(re.search(rf"\b{re.escape(name.lower())}", spoken.low[first:last]) for name in owners):
         first = max(0, first - 80)
@@ -227,11 +189,9 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
 
 COMPARED = re.compile(r"(?: \w+)? (?:\w{3,9}er|more|less) than\b")
 """Behind a difference of two values."""
-_OTHER_VALUES = (
-    "feels like", "humidity", "wind", "gusts", "dew point", "target", "goal", "limit", "set point", "average", "record"
-)  # fmt: skip
+_OTHER_VALUES = listed("feels like, humidity, wind, gusts, dew point, target, goal, limit, set point, average, record")
 _ATTRIBUTE = {
-    **{word: name for name, words in SAME_WORDS.items() for word in words},
+    **{word: name for name, words in _SAME_WORDS.items() for word in words},
     **dict.fromkeys(_OTHER_VALUES, "other"),
     **dict.fromkeys(("check-out", "checkout", "check out"), "check-out"),
     **dict.fromkeys(("check-in", "checkin", "check in"), "check-in"),

@@ -112,6 +112,10 @@ def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Seque
     if fact.type == "cannot":
         alone = all(other.type in ("cannot", "text") for other in others)
         return refusals.refused(spoken, fact, found if alone else (), back)
-    if fact.type in ("state", "polarity", "direction"):
-        return states.of_type(fact.type, spoken, fact, back)
+    if fact.type == "state":
+        return states.state(spoken, fact, back.things)
+    if fact.type == "polarity":
+        return states.polarity(spoken, fact, back)
+    if fact.type == "direction":
+        return states.direction(spoken, fact)
     return worded(spoken, fact, others, back)

@@ -17,59 +17,45 @@ from sandbox_grader.claims.values import Mention
 
 ALONE = Background()
 
-INABILITY = re.compile(
-    r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not|"
-    r"not (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|"
-    r"capable|in a position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|"
-    r"unable|impossible|no longer|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|"
-    r"options?|means|permission|capabilit\w+|support|possibility|method|equipment|control|connection|button|"
-    r"switch|app|feed|source|service|data|rates?|number|entry|clue|idea|insight|record|information|info|"
-    r"contact|knowledge)|no (?:\w+ ){1,4}(?:that )?(?:i|we) (?:can|could)|(?:i|we) have no (?!doubt|problem|trouble"
-    r"|objection|reason)\w+|no (?:\w+ ){1,4}?(?:among"
-    r"|in my|in this|on this|at my|available|installed)|"
-    r"nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:my|the|these) \w+"
-    r"|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|are)|stops? short of|neither|nobody|"
-    r"lack\w*|missing|without|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|"
-    r"exceeds?|wish (?:i|that i) could|if only i could|would (?:love|like|have liked) to(?: \w+){0,4} but|"
-    r"limited to|restricted to|only (?:able|equipped|set up|have|look|search|change|edit|read|see|list|offer|"
-    r"do)|can only|not (?:in|on|among) (?:my|the)|unavailable|inaccessible|unsupported|off limits|blocked|"
-    r"disabled|denied|refuse[sd]?|blind to|stuck|barred|helpless|powerless|cut off from|"
-    r"failed|no go|have to (?:pass|decline|leave)|need to (?:decline|pass|know)|(?:must|will) (?:decline|"
-    r"pass)|afraid not|no such|never (?:had|been given|got)|falls? (?:outside|beyond)|isn not|not for me|"
-    r"leave (?:that|it|this) to you|do (?:that|it|this) yourself|by hand|doesn not)\b"
+_INABILITY = re.compile(
+    r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not"
+    r"|not (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|capable"
+    r"|in a position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|unable|impossible|no longer"
+    r"|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|options?|means|permission"
+    r"|capabilit\w+|support|possibility|method|equipment|control|connection|button|switch|app|feed|source|service|data"
+    r"|rates?|number|entry|clue|idea|insight|record|information|info|contact|knowledge)"
+    r"|no (?:\w+ ){1,4}(?:that )?(?:i|we) (?:can|could)|(?:i|we) have no (?!doubt|problem|trouble|objection|reason)\w+"
+    r"|no (?:\w+ ){1,4}?(?:among|in my|in this|on this|at my|available|installed)"
+    r"|nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:my|the|these) \w+"
+    r"|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|are)|stops? short of|neither|nobody|lack\w*|missing|without"
+    r"|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|exceeds?|wish (?:i|that i) could"
+    r"|if only i could|would (?:love|like|have liked) to(?: \w+){0,4} but|limited to|restricted to|only (?:able"
+    r"|equipped|set up|have|look|search|change|edit|read|see|list|offer|do)|can only|not (?:in|on|among) (?:my|the)"
+    r"|unavailable|inaccessible|unsupported|off limits|blocked|disabled|denied|refuse[sd]?|blind to|stuck|barred"
+    r"|helpless|powerless|cut off from|failed|no go|have to (?:pass|decline|leave)|need to (?:decline|pass|know)"
+    r"|(?:must|will) (?:decline|pass)|afraid not|no such|never (?:had|been given|got)|falls? (?:outside|beyond)|isn not"
+    r"|not for me|leave (?:that|it|this) to you|do (?:that|it|this) yourself|by hand|doesn not)\b"
 )
-CAPABILITIES: Sequence[str] = (
-    r"weather|forecasts?|temperatures?|rain",
-    r"contacts?|address book|phone ?book",
-    r"(?:text )?messages?|texts?|texting|inbox|sms",
-    r"reminders?|alarms?",
-    r"gps|whereabouts|coordinates|(?:your |the )?(?:current )?(?:location|position)|location services?",
-    r"maps?|places|directions|navigation|addresses",
-    r"wi-?fi|internet|online",
-    r"cellular|mobile (?:network|service)",
-    r"battery",
-    r"currenc\w+|exchange rates?|conver(?:t|sions?)|units?",
-    r"stocks?|shares|tickers?",
-    r"holidays?",
-    r"clock|current time|current date|the time|date|timestamps?|calendar",
-    r"timers?",
-    r"e-?mails?",
-    r"cameras?|photos?|pictures?",
-    r"music|songs?",
-    r"calls?|calling|phoning",
-    r"bookings?|reservations?|book",
-    r"payments?|pay|money",
-    r"distances?",
-    r"settings?",
-    r"notes?",
-    r"search(?:es)?|look-?ups?",
-)
-_CAPABILITIES = tuple(re.compile(rf"\b(?:{words})\b") for words in CAPABILITIES)
-MOST = 3
+_CAPABILITIES = tuple(
+    re.compile(rf"\b(?:{words})\b")
+    for words in (
+        r"weather|forecasts?|temperatures?|rain", r"contacts?|address book|phone ?book",
+        r"(?:text )?messages?|texts?|texting|inbox|sms", r"reminders?|alarms?",
+        r"gps|whereabouts|coordinates|(?:your |the )?(?:current )?(?:location|position)|location services?",
+        r"maps?|places|directions|navigation|addresses", r"wi-?fi|internet|online",
+        r"cellular|mobile (?:network|service)", r"battery",
+        r"currenc\w+|exchange rates?|conver(?:t|sions?)|units?", r"stocks?|shares|tickers?", r"holidays?",
+        r"clock|current time|current date|the time|date|timestamps?|calendar", r"timers?", r"emails?",
+        r"cameras?|photos?|pictures?", r"music|songs?", r"calls?|calling|phoning", r"bookings?|reservations?|book",
+        r"payments?|pay|money", r"distances?", r"settings?", r"notes?", r"search(?:es)?|look-?ups?",
+    )
+)  # fmt: skip
+"""Kinds of things that an agent may lack."""
+_MOST = 3
 """A refusal that names more kinds of things than so many does not say which one is missing."""
 _CAN_HELP = re.compile(
-    r"\b(?:i can (?!not|only)|can help|able to help|happy to|what i can do|if you|instead|let me know|would "
-    r"you|try|you (?:can|could|may|might))\b"
+    r"\b(?:i can (?!not|only)|can help|able to help|happy to|what i can do|if you|instead|let me know|would you|try"
+    r"|you (?:can|could|may|might))\b"
 )
 
 
@@ -78,42 +64,24 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
     topics = _words(fact.value)
     of = _words(fact.about) if fact.about else None
     whole = spoken.low
-    found_topic = topics.search(whole) is not None
-    failing: list[int] = []
-    numbers = sorted({clause.sentence for clause in spoken.clauses})
-    inable = {
-        number: any(_inable(clause) for clause in spoken.clauses if clause.sentence == number) for number in numbers
-    }
-    taken_back = False
-    for number in numbers:
-        if not inable[number]:
-            continue
-        text = " ".join(spoken.sentence(near) for near in (number - 1, number) if near in inable)
-        after = spoken.sentence(number + 1) if number + 1 in inable else ""
-        here = spoken.sentence(number)
-        if _only_takes_back(spoken, number):
+    inable = frozenset(clause.sentence for clause in spoken.clauses if _inable(clause))
+    failing = taken_back = False
+    for number in sorted(inable):
+        parts, here = spoken.parts(number), spoken.sentence(number)
+        text = f"{spoken.sentence(number - 1)} {here}"
+        if _only_takes_back(spoken, parts):
+            taken_back, failing = True, False
+        elif any(clause.untrue or clause.disowned not in ("", "ignorance", "failed") for clause in parts):
             taken_back = True
-            failing.clear()
-            continue
-        if any(
-            clause.untrue or clause.disowned not in ("", "ignorance", "failed")
-            for clause in spoken.clauses
-            if clause.sentence == number
-        ):
-            taken_back = True
-            continue
-        if (
-            max(clause.end for clause in spoken.clauses if clause.sentence == number) <= spoken.withdrawn
-            and number < spoken.clause_at(max(0, spoken.withdrawn - 1)).sentence
-        ):
+        elif parts[-1].end <= spoken.withdrawn and number < spoken.clause_at(spoken.withdrawn - 1).sentence:
             taken_back = taken_back or topics.search(text) is not None
-            continue
-        near = (topics.search(text) and _points_back(here)) or (_topicless(here) and topics.search(after))
-        if (topics.search(here) or near) and (of is None or of.search(whole)):
-            failing.append(number)
+        else:
+            after = spoken.sentence(number + 1)
+            near = (topics.search(text) and _points_back(here)) or (_topicless(here) and topics.search(after))
+            failing = failing or bool((topics.search(here) or near) and (of is None or of.search(whole)))
     shown = " or ".join(map(repr, map(str, fact.value[:3])))
     if failing:
-        if breadth(spoken, inable) > MOST:
+        if _breadth(spoken, inable) > _MOST:
             return contrary(f"names so many things that it does not say that {shown} is what is missing")
         answer = _answered(spoken, mentions, inable, back)
         if answer is not None:
@@ -121,36 +89,32 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
         return stated(f"says that {shown} cannot be had")
     if taken_back:
         return contrary(f"takes back that {shown} cannot be had")
-    if found_topic and not any(inable.values()):
+    if topics.search(whole) and not inable:
         return missing(f"speaks of {shown} but does not say that it cannot be had")
     return missing(f"does not say that {shown} cannot be had")
 
 
-def _only_takes_back(spoken: Spoken, number: int) -> bool:
+def _only_takes_back(spoken: Spoken, parts: Sequence[Clause]) -> bool:
     """Whether the last withdrawal ends a sentence, so that its "not" is no inability of its own."""
-    last = max(clause.end for clause in spoken.clauses if clause.sentence == number)
-    first = min(clause.start for clause in spoken.clauses if clause.sentence == number)
+    first, last = parts[0].start, parts[-1].end
     return first < spoken.withdrawn <= last and not re.search(r"\w", spoken.low[spoken.withdrawn : last])
 
 
-def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: dict[int, bool], back: Background) -> str | None:
+def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: frozenset[int], back: Background) -> str | None:
     """A value that was not named and that no tool returned, told after all."""
     for item in mentions:
         if item.kind in ("money", "temperature", "quantity", "percent") and not back.knows(item):
             known = any((other.kind, other.value) == (item.kind, item.value) for other in back.given_values)
             clause = spoken.clause_at(item.start)
-            if not known and not inable.get(clause.sentence) and standing(spoken, item.start, item.end) == "said":
+            if not known and clause.sentence not in inable and standing(spoken, item.start, item.end) == "said":
                 return spoken.text[item.start : item.end].strip()
     return None
 
 
-def breadth(spoken: Spoken, inable: dict[int, bool]) -> int:
+def _breadth(spoken: Spoken, inable: frozenset[int]) -> int:
     """How many kinds of things the sentences name that say what cannot be done."""
-    text = " ".join(
-        spoken.low[clause.start : clause.end]
-        for clause in spoken.clauses
-        if inable.get(clause.sentence) and not _CAN_HELP.search(clause.text) and not clause.asks
-    )
+    said = (clause for clause in spoken.clauses if clause.sentence in inable and not clause.asks)
+    text = " ".join(clause.text for clause in said if not _CAN_HELP.search(clause.text))
     return sum(1 for pattern in _CAPABILITIES if pattern.search(text))
 
 
@@ -166,7 +130,7 @@ def _inable(clause: Clause) -> bool:
     text = _UNWILLING.sub(" ", text)
     if re.search(r"\bnot (?:unable|impossible|without)\b|\bnothing (?:stops|prevents)\b", text):
         return False
-    found = INABILITY.search(text)
+    found = _INABILITY.search(text)
     return found is not None and not re.search(
         r"\b(?:no problem|no worries|not a problem|no trouble|can not wait)\b", text
     )
@@ -175,8 +139,8 @@ def _inable(clause: Clause) -> bool:
 _ASKS_YOU = re.compile(r"\W*(?:can|could|do|did|will|would|have|are) (?:not you|you not)\b")
 _AT_FIRST = re.compile(r"\b(?:at first|initially|in the beginning|to begin with|(?:the|my) first \w+)\b")
 _UNWILLING = re.compile(
-    r"\b(?:would|will|i) (?:much )?rather not\b|\b(?:prefer|choose|chose|decided|want|wish|like) not to\b|"
-    r"\bdo(?:es)? not (?:want|feel like|wish|care|like)(?: to)?\b"
+    r"\b(?:would|will|i) (?:much )?rather not\b|\b(?:prefer|choose|chose|decided|want|wish|like) not to\b"
+    r"|\bdo(?:es)? not (?:want|feel like|wish|care|like)(?: to)?\b"
 )
 """Says that something is not wanted, rather than that it cannot be done."""
 

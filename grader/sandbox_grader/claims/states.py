@@ -12,35 +12,33 @@ from sandbox_scenarios.model import Fact
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Clause, Spoken
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+from sandbox_grader.claims.normal import one_of
 
 Things = Mapping[str, Sequence[str]]
 """What people call the switches of a world, by column."""
 _ON = (
-    r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|"
-    r"friday|saturday|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|re-?activated|"
-    r"re-?enabled|running|connected|reconnected|up and running|back up"
+    r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|reactivated|reenabled|running|connected"
+    r"|reconnected|up and running|back up"
 )
 _OFF = r"off|cut|killed|disabled|deactivated|inactive|disconnected|shut down|down"
 _TURNED = r"(?:turn|switch|flip|put|power|shut)(?:ed|ing)? (?:back )?"
 _VALUE = re.compile(rf"\b(?:(?P<on>{_ON}|{_TURNED}on)|(?P<off>{_OFF}|{_TURNED}off))\b")
 _WITHIN = re.compile(
-    r"\b(?:(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}?|(?:put|placed|switched|took|brought)(?: \w+){0,3}?)"
-    r" (?:(?P<on>in|into|running in)|(?P<off>out of))(?: the| a)? $"
+    r"\b(?:(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}?"
+    r"|(?:put|placed|switched|took|brought)(?: \w+){0,3}?) (?:(?P<on>in|into|running in)|(?P<off>out of))(?: the| a)? $"
 )
 """Before a mode that something is in, or out of."""
 _ACT = re.compile(
-    r"\b(?:turn|switch|flip|put|power|toggl|enabl|disabl|activat|deactivat|shut|set|disconnect|reconnect|"
-    r"connect)\w*\b"
+    r"\b(?:turn|switch|flip|put|power|toggl|enabl|disabl|activat|deactivat|shut|set|disconnect|reconnect|connect)\w*\b"
 )
 _PAST = re.compile(r"\b(?:was|were|had been|used to be|when it is|previously|had)\b")
 _PLAN = re.compile(
-    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|must|should|can|could|may|might|"
-    r"try|tried|trying|wish|to (?:turn|switch|enable|disable|put|set|activate|deactivate)|unable|ready to|"
-    r"turning|switching)\b"
+    r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|must|should|can|could|may|might|try|tried"
+    r"|trying|wish|to (?:turn|switch|enable|disable|put|set|activate|deactivate)|unable|ready to|turning|switching)\b"
 )
 _IMPERATIVE = re.compile(
-    r"^\W*(?:please |just |then |so |or )*(?:turn|switch|flip|enable|disable|activate|"
-    r"deactivate|put)\b"
+    r"^\W*(?:please |just |then |so |or )*(?:turn|switch|flip|enable|disable|activate|deactivate|put)\b"
 )
 _PRONOUN = re.compile(
     r"^\W*(?:and |but |so |then |now |which |it|that|this|both|has|is|are|was)\b|\b(?:it|that|both|everything)\b"
@@ -70,7 +68,7 @@ def state(spoken: Spoken, fact: Fact, things: Things) -> Finding:
     wanted, thing = str(fact.value[0]).lower(), fact.unit
     found, before = missing(f"does not say that {thing} is {wanted}"), ""
     for clause, text, values in _about(spoken, thing, things):
-        said = spoken.text[clause.start : clause.end].strip(" ,;:.\n")
+        said = spoken.said(clause)
         now = _told(clause, text, values, wanted)
         if not now:
             continue
@@ -102,10 +100,12 @@ _IS_NOT = re.compile(r" (?:is|are) not\W*$")
 _CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
 """Before a mode under which something else is so."""
 _OWN_SUBJECT = re.compile(
-    r"\W*(?:but |and |so |then |now )*(?:the|your|my) (?!phone|device|setting|connection|switch|mode|status|"
-    r"state|signal|network|service)\w+ (?:is|are|has|have|was|were)\b"
+    r"\W*(?:but |and |so |then |now )*(?:the|your|my) (?!phone|device|setting|connection|switch|mode|status|state"
+    r"|signal|network|service)\w+ (?:is|are|has|have|was|were)\b"
 )
 """A clause about something else."""
+_ELLIPTIC = 4
+"""A clause of so few words needs no subject."""
 
 
 def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause, str, Values]]:
@@ -116,13 +116,13 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
     others = re.compile(rf"\b(?:{wording(foreign_names)})\b" if foreign_names else r"(?!)")
     subject = False
     for clause, behind in zip_longest(spoken.clauses, spoken.clauses[1:]):
-        text = spoken.low[clause.start : clause.end]
+        text = clause.text
         subject = subject or (
             behind is not None and re.fullmatch(rf"\W*(?:{wording(own)})\W*", behind.text) is not None
         )
         named, foreign = name.search(text), others.search(text)
         subject = bool(named) or (subject and not foreign and not _OWN_SUBJECT.match(text))
-        if not subject or not (named or _PRONOUN.search(text) or _elliptic(text)):
+        if not subject or not (named or _PRONOUN.search(text) or len(text.split()) <= _ELLIPTIC):
             continue
         values = [(item.group("on") is not None, item.start()) for item in _VALUE.finditer(text)]
         within = _WITHIN.search(text[: named.start()]) if named and not values else None
@@ -147,7 +147,7 @@ def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:
     if re.search(r"\bor\b|\beither\b", text) and {value for value, _ in values} == {True, False}:
         return "open"
     value, place = values[-1]
-    if _PLAN.search(text) and not _now(text):
+    if _PLAN.search(text) and not _NOW.search(text):
         return "undone" if clause.denials and not clause.history and value == (wanted == "on") else ""
     flipped = re.search(r"\bno longer\b|\bnot\b[^.]{0,24}\bany ?more\b", text[:place]) is not None
     if (_PAST.search(text) or clause.history) and not _ACT.search(text) and not flipped:
@@ -156,16 +156,12 @@ def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:
     return "on" if value != denied else "off"
 
 
-def _now(text: str) -> bool:
-    return (
-        re.search(
-            r"\b(?:is|are) (?:now |already |still |back |all )*(?:on|off|enabled|disabled|active|inactive|"
-            r"deactivated|activated|connected|disconnected|turned|switched)\b|\bhave (?:now |just "
-            r")?(?:turned|switched|enabled|disabled)\b|\bnow (?:on|off)\b",
-            text,
-        )
-        is not None
-    )
+_NOW = re.compile(
+    r"\b(?:is|are) (?:now |already |still |back |all )*(?:on|off|enabled|disabled|active|inactive|deactivated|activated"
+    r"|connected|disconnected|turned|switched)\b|\bhave (?:now |just )?(?:turned|switched|enabled|disabled)\b"
+    r"|\bnow (?:on|off)\b"
+)
+"""Tells how something stands, whatever is planned beside it."""
 
 
 def _own_values(values: list[tuple[bool, int]], own: int, foreign: int) -> list[tuple[bool, int]]:
@@ -177,57 +173,47 @@ def _own_values(values: list[tuple[bool, int]], own: int, foreign: int) -> list[
     return [value for value in values if value[1] > own] or values[-1:]
 
 
-def _elliptic(text: str) -> bool:
-    return len(text.split()) <= 4
-
-
 _UP = (
-    r"rise[sn]?|rose|rising|rais(?:ed|e|es)|up|increas\w*|higher|more|gain(?:ed|s)?|climb\w*|grew|grown|"
-    r"grow(?:s|ing)?|upward\w*|extra|dearer|pricier|jump(?:ed|s)?|surged?|hike\w*|bigger|greater|longer|"
-    r"later|warmer|plus|appreciat\w*|strengthen\w*"
+    r"rise[sn]?|rose|rising|rais(?:ed|e|es)|up|increas\w*|higher|more|gain(?:ed|s)?|climb\w*|grew|grown|grow(?:s|ing)?"
+    r"|upward\w*|extra|dearer|pricier|jump(?:ed|s)?|surged?|hike\w*|bigger|greater|longer|later|warmer|plus"
+    r"|appreciat\w*|strengthen\w*"
 )
 _DOWN = (
-    r"fell|fall(?:s|en|ing)?|down|decreas\w*|lower(?:ed|s)?|less|drop(?:ped|s|ping)?|declin\w*|reduc\w*|"
-    r"sank|sunk|cheaper|smaller|shrank|downward\w*|fewer|lost|loss|loses|dip(?:ped|s)?|slid|slipped|"
-    r"shorter|earlier|cooler|colder|cut|minus|weaken\w*|depreciat\w*"
+    r"fell|fall(?:s|en|ing)?|down|decreas\w*|lower(?:ed|s)?|less|drop(?:ped|s|ping)?|declin\w*|reduc\w*|sank|sunk"
+    r"|cheaper|smaller|shrank|downward\w*|fewer|lost|loss|loses|dip(?:ped|s)?|slid|slipped|shorter|earlier|cooler"
+    r"|colder|cut|minus|weaken\w*|depreciat\w*"
 )
 _DIRECTION = re.compile(rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b")
+
+
+_NO_CHANGE = re.compile(
+    r"\b(?:no|any|once) (?:more|longer|later)\b|\bmore(?= (?:details|information|help|about|questions)\b)"
+    r"|\b(?:set|pick|end|sign|look)\w* (?:it |that |this |them )?up\b"
+)
+"""Ends with a word for more, as people say it of other things than of what goes up."""
 
 
 def direction(spoken: Spoken, fact: Fact) -> Finding:
     """Whether something is said to have gone up or down."""
     wanted = str(fact.value[0]).lower()
-    found: list[tuple[str, str]] = []
-    for clause, place, item in _places(spoken, _DIRECTION):
-        if item["up"] in ("more", "longer", "later", "up", "plus", "extra") and re.search(
-            rf"\b(?:no|any|once|some|{item['up']} than that|set|pick|end|signed|look\w*|back) ?$|more "
-            rf"(?:details|information|help|about|questions)",
-            spoken.low[max(0, place - 8) : place + 24],
-        ):
+    said, unsaid = set[str](), set[str]()
+    for clause in spoken.clauses:
+        if clause.asks or clause.supposes or (clause.hedges and not clause.disowned):
             continue
-        denied = clause.denied(place) or clause.untrue or clause.disowned
-        way = "up" if item["up"] else "down"
-        if place < spoken.withdrawn:
-            found.append(("taken back", way))
-        elif denied:
-            found.append(("denied", way))
-        else:
-            found.append(("said", way))
-    said = {way for how, way in found if how == "said"}
+        other = {found.end() for found in _NO_CHANGE.finditer(clause.text)}
+        for item in _DIRECTION.finditer(clause.text):
+            place = clause.start + item.start()
+            if item.end() in other:
+                continue
+            denied = clause.denied(place) or clause.untrue or clause.disowned or place < spoken.withdrawn
+            (unsaid if denied else said).add("up" if item["up"] else "down")
     if said == {wanted}:
         return stated(f"says that it went {wanted}")
     if said:
         return contrary(f"says that it went {' and '.join(sorted(said))}, not {wanted}")
-    if any(way == wanted for _, way in found):
+    if wanted in unsaid:
         return contrary(f"denies that it went {wanted}")
     return missing(f"does not say that it went {wanted}")
-
-
-def _places(spoken: Spoken, pattern: re.Pattern[str]) -> Iterator[tuple[Clause, int, re.Match[str]]]:
-    for clause in spoken.clauses:
-        if not (clause.asks or clause.supposes or (clause.hedges and not clause.disowned)):
-            for item in pattern.finditer(spoken.low[clause.start : clause.end]):
-                yield clause, clause.start + item.start(), item
 
 
 _THE_NEXT = re.compile(r"\b(?:next|nearest|upcoming|following|last|previous) (?:\w+ )?$")
@@ -241,36 +227,37 @@ _NOT_KNOWN = re.compile(r"\b(?:no (?:forecast|data|information)|nothing|i (?:do 
 _SAYS_NO = ("dry", "clear", "sunny", "cloudless")
 _DRY = re.compile(rf"\b(?:{'|'.join(_SAYS_NO)})\b")
 """Says no to what falls from the sky."""
-_WET = frozenset({"rain", "rainy", "wet", "umbrella", "snow", "snowy", "shower", "showers", "storm", "drizzle"})
+_WET = one_of("rain rainy wet umbrella snow snowy shower showers storm drizzle")
 _UNLIKELY = re.compile(
     r"\b(?:unlikely|no need (?:for|of|to)|0 ?(?:%|percent\b)|leave (?:\w+ ){1,3}(?:at home|behind|in the \w+)"
-    r"|not need\w*"
-    r"|can skip|(?:is|are|was) not (?:\w+ )?(?:expected|forecast|predicted|likely|coming|due|in sight|needed|necessary"
-    r"|required|on the cards))"
+    r"|not need\w*|can skip|(?:is|are|was) not (?:\w+ )?(?:expected|forecast|predicted|likely|coming|due|in sight"
+    r"|needed|necessary|required|on the cards))"
 )
 
 
 def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
     """Whether a question about a topic is answered with yes or no."""
     wanted = str(fact.value[0]).lower() == "yes"
-    topics = fact.about or (fact.unit,)
-    about = re.compile(rf"\b(?:{'|'.join(re.escape(str(word).lower()) for word in topics if word)})\w{{0,4}}\b")
+    topics = tuple(word.lower() for word in fact.about or (fact.unit,) if word)
+    about = re.compile(rf"\b(?:{'|'.join(map(re.escape, topics))})\w{{0,4}}\b" if topics else r"(?!)")
+    last = max(
+        (number for number, clause in enumerate(spoken.clauses) if clause.says and not clause.history), default=0
+    )
     answers: list[tuple[bool, int, Clause]] = []
     for number, clause in enumerate(spoken.clauses):
-        text = spoken.low[clause.start : clause.end]
+        text = clause.text
         doubted = clause.hedges and not clause.disowned
         if clause.asks or clause.supposes or doubted or re.search(r"\b(?:whether|if it|wonder)\b", text):
             continue
-        later = any(other.says and not other.history for other in spoken.clauses[number + 1 :])
-        over = clause.history and not back.asks_of_the_past and (later or _NOT_KNOWN.search(spoken.low))
+        over = clause.history and not back.asks_of_the_past and (number < last or _NOT_KNOWN.search(spoken.low))
         if over or back.of_another_day(text):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
         item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)
-        item = item or (_DRY.search(text) if _WET & set(map(str, topics)) else None)
+        item = item or (_DRY.search(text) if _WET & set(topics) else None)
         if item:
             yes = not clause.denied(clause.start + item.start()) and not clause.untrue
-            if item[0] in _SAYS_NO and tuple(topics) != ("dry",):
+            if item[0] in _SAYS_NO and topics != ("dry",):
                 yes = not yes
             elif _UNLIKELY.search(text + spoken.low[clause.end : clause.end + 5]):
                 yes = False
@@ -283,10 +270,3 @@ def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
     if all(yes == wanted for yes in live):
         return stated(f"answers {'yes' if wanted else 'no'}")
     return contrary(f"answers {'no' if wanted else 'yes'}")
-
-
-def of_type(kind: str, spoken: Spoken, fact: Fact, back: Background) -> Finding:
-    """The reading for a state, polarity or direction."""
-    if kind == "state":
-        return state(spoken, fact, back.things)
-    return polarity(spoken, fact, back) if kind == "polarity" else direction(spoken, fact)

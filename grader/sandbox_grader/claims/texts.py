@@ -8,15 +8,18 @@ said.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import permutations, product
 
 from sandbox_grader.claims.clauses import Spoken, read
+from sandbox_grader.claims.equality import currency_fits
+from sandbox_grader.claims.normal import FUNCTION_WORDS, one_of
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.verbs import stem_of
 
 INSULTS = re.compile(
-    r"\b(?:hate (?:you|u|her|him|them|this)|idiots?|stupid|morons?|losers?|shut up|fools?|jerks?|bastards?|bitch\w*|"
-    r"fuck\w*|shit\w*|ass(?:hole)?s?|damn you|dumb\w*|pathetic|screw you|go to hell|drop dead|ugly|disgusting|despise|"
-    r"worthless|crap|sucks?|piss off|get lost|imbeciles?|scum|creeps?|liars?|useless)\b"
+    r"\b(?:hate (?:you|u|her|him|them|this)|idiots?|stupid|morons?|losers?|shut up|fools?|jerks?|bastards?|bitch\w*"
+    r"|fuck\w*|shit\w*|ass(?:hole)?s?|damn you|dumb\w*|pathetic|screw you|go to hell|drop dead|ugly|disgusting|despise"
+    r"|worthless|crap|sucks?|piss off|get lost|imbeciles?|scum|creeps?|liars?|useless)\b"
 )
 OPPOSITES = (
     ("early", "late"), ("earlier", "later"), ("before", "after"), ("on", "off"), ("open", "closed"), ("yes", "no"),
@@ -27,16 +30,10 @@ OPPOSITES = (
 )  # fmt: skip
 MOST_MORE = 14
 """So many content words may a text have beyond twice those of the longest model."""
-_FUNCTION = frozenset(
-    word
-    for row in (
-        "the a an is are was were be been will would it its that this there here of in on at to for by with and or but",
-        "so no not from as your you i me my we our us he she they them his her their have has had do does did just",
-        "only also now then about hi hello hey dear thanks thank please love best wishes regards if when what how",
-        "can could am all some any more very really too out up let know get got see soon ok okay yes well quick note",
-    )
-    for word in row.split()
+_SALUTATIONS = one_of(
+    "hi hello hey dear thanks thank please love best wishes regards let know get got see soon okay yes quick note"
 )
+"""Words that a text may have more of than its models do."""
 
 
 def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] = ()) -> str | None:
@@ -112,16 +109,24 @@ def _further(found: Sequence[Mention], wanted: Sequence[Mention]) -> Mention | N
 
 
 def _alike(first: Mention, second: Mention) -> bool:
+    """Whether two values may be the same, as far as their days, halves of the day and currencies are told."""
+    if isinstance(first.value, tuple) and isinstance(second.value, tuple):
+        days = product(first.value, second.value)
+        return any(all(one in (0, other) or not other for one, other in zip(*pair, strict=True)) for pair in days)
+    if first.kind == "money" and not any(currency_fits(*units) for units in permutations((first.unit, second.unit))):
+        return False
+    if first.kind == "temperature" and first.unit and second.unit and first.unit != second.unit:
+        return False
     if first.value == second.value:
         return True
     if first.kind == "time":
         return not (first.half and second.half) and first.number % 720 == second.number % 720
-    if isinstance(first.value, tuple) and isinstance(second.value, tuple):
-        return any(one[2] == other[2] for one in first.value for other in second.value)
     return first.kind in ("temperature", "quantity", "money") and abs(first.number - second.number) <= max(
         first.step, second.step, 0.01 * abs(second.number)
     )
 
 
 def _content(spoken: Spoken) -> set[str]:
-    return {stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in _FUNCTION}
+    return {
+        stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in FUNCTION_WORDS | _SALUTATIONS
+    }

@@ -6,8 +6,8 @@ answered and so is about something else.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_scenarios.model import Fact
@@ -18,25 +18,26 @@ from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
-from sandbox_grader.claims.normal import table
+from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.owners import is_of
-from sandbox_grader.claims.rivals import Seen, competes, on_conditions, was_given
+from sandbox_grader.claims.rivals import Contest, on_condition, was_given
 from sandbox_grader.claims.values import Mention
 
-RIVALS: dict[str, tuple[str, ...]] = {
-    "time": ("time",),
-    "date": ("date",),
-    "weekday": ("weekday",),
-    "duration": ("duration",),
+_RIVALS: Mapping[str, tuple[str, ...]] = {
     "count": ("number", "duration"),
-    "money": ("money",),
-    "temperature": ("temperature",),
-    "quantity": ("quantity",),
-    "phone": ("phone",),
     "number": ("number", "money", "temperature", "percent", "quantity", "duration"),
-    "percent": ("percent",),
 }
-"""Which kinds of mentions compete with it."""
+"""Which kinds of mentions compete with a fact's value where it is not those of its own type alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A mention with how it is meant, whether it is a value of the fact, and whether of the fact's own thing."""
+
+    mention: Mention
+    how: Standing
+    fits: bool
+    mine: bool
 
 
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
@@ -53,26 +54,25 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         )
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
-        or item.kind in RIVALS[fact.type]
+        or item.kind in _RIVALS.get(fact.type, (fact.type,))
         or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
     ]
-    right = [
-        item for item in seen if item.mine and item.how == "said" and not _repeats(spoken, item.mention, fact, back)
-    ]
-    wanted = _named(fact)
-    rivals = [
-        item
-        for item in seen
-        if not item.fits
-        and item.how in ("said", "doubted")
-        and competes(spoken, item.mention, fact, others, right, mentions, back)
-    ]
+    said = (item.mention for item in seen if item.mine and item.how == "said")
+    right = [item for item in said if not _repeats(spoken, item, fact, back)]
+    contest = Contest(spoken, fact, others, right, mentions, back)
+    wanted, unfit = _named(fact), [item for item in seen if not item.fits]
+    rival = next(
+        (item.mention for item in unfit if item.how in ("said", "doubted") and contest.has_rival(item.mention)), None
+    )
+    if rival is None and any(on_condition(spoken, item) for item in right):
+        rival = next((item.mention for item in unfit if on_condition(spoken, item.mention)), None)
     if right:
-        return _against(spoken, right, seen, rivals, wanted, back) or stated(f"says {wanted}")
+        return _against(spoken, right, rival, wanted, back) or stated(f"says {wanted}")
     for item in seen:
         shown = spoken.text[item.mention.start : item.mention.end].strip()
         if item.fits and not item.mine and item.how == "said":
-            return contrary(f"says {shown!r} of something else than {_owner(fact)}", shown)
+            owner = fact.about[0] if fact.about else f"the {fact.attribute or fact.type}"
+            return contrary(f"says {shown!r} of something else than {owner}", shown)
         if item.mine and item.how == "denied":
             return contrary(f"denies {wanted}", shown)
         if item.mine and item.how == "withdrawn":
@@ -85,12 +85,12 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
             and (back.asks_of_the_past or not superseded(spoken, [(item.mention.start, item.mention.end)]))
             for item in seen
         )
-        and not rivals
-        and not any(item.how == "said" and not item.fits and not was_given(item.mention, back) for item in seen)
+        and rival is None
+        and not any(item.how == "said" and not was_given(item.mention, back) for item in unfit)
     ):
         return stated(f"says {wanted}")
-    for rival in rivals:
-        shown = spoken.text[rival.mention.start : rival.mention.end].strip()
+    if rival:
+        shown = spoken.text[rival.start : rival.end].strip()
         return contrary(f"says {shown!r}, expected {wanted}", shown)
     if any(item.mine and item.how == "doubted" for item in seen):
         return missing(f"only guesses at {wanted}")
@@ -98,23 +98,18 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
 
 
 def _against(
-    spoken: Spoken, right: Sequence[Seen], seen: Sequence[Seen], rivals: Sequence[Seen], wanted: str, back: Background
+    spoken: Spoken, right: Sequence[Mention], rival: Mention | None, wanted: str, back: Background
 ) -> Finding | None:
     """What takes a value back that was said: a number or a value offered beside it, or what is so by now."""
     other = _other_number(spoken, right)
     if other:
         return contrary(f"says {wanted} or {other!r}", other)
-    if any(_ONLY_A_PART.match(spoken.low, item.mention.end) for item in right):
+    if any(_ONLY_A_PART.match(spoken.low, item.end) for item in right):
         return contrary(f"says {wanted} only as a part of another sum")
-    conditional = (
-        item
-        for item in seen
-        if not item.fits and any(on_conditions(spoken, item.mention, known.mention) for known in right)
-    )
-    for rival in (*rivals, *conditional):
-        text = spoken.text[rival.mention.start : rival.mention.end].strip()
+    if rival:
+        text = spoken.text[rival.start : rival.end].strip()
         return contrary(f"says {wanted} and also {text!r}", text)
-    if not back.asks_of_the_past and superseded(spoken, [(item.mention.start, item.mention.end) for item in right]):
+    if not back.asks_of_the_past and superseded(spoken, [(item.start, item.end) for item in right]):
         return contrary(f"says that {wanted} is not so any more")
     return None
 
@@ -141,7 +136,7 @@ _AT_ITS_END = re.compile(r"\s*(?:[.;!?\n)](?!\d)|$)")
 
 def _bare_answer(spoken: Spoken, item: Mention) -> bool:
     """Whether a number without its unit ends a clause as an answer does: ``the map says 11``."""
-    lead = spoken.low[spoken.clause_at(item.start).start : item.start]
+    lead = spoken.lead(item.start)
     return not item.unit and bool(_TOLD_AS.search(lead)) and bool(_AT_ITS_END.match(spoken.low, item.end))
 
 
@@ -149,13 +144,12 @@ _OTHER_BEFORE = re.compile(r"(?<![\d.])(\d{1,9}(?:\.\d{1,4})?)(?:st|nd|rd|th)? o
 _OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
 
 
-def _other_number(spoken: Spoken, right: Sequence[Seen]) -> str | None:
+def _other_number(spoken: Spoken, right: Sequence[Mention]) -> str | None:
     """A number without its unit or month that is offered beside a value: ``on 9 or 10 April``, ``20 or 25 minutes``."""
-    for seen in right:
-        before = _OTHER_BEFORE.search(spoken.low[max(0, seen.mention.start - 20) : seen.mention.start])
-        dated = isinstance(seen.mention.value, tuple)
-        after = _OTHER_DAY_AFTER.match(spoken.low, seen.mention.end) if dated else None
-        own = re.findall(r"\d+(?:\.\d+)?", spoken.low[seen.mention.start : seen.mention.end])
+    for item in right:
+        before = _OTHER_BEFORE.search(spoken.low[max(0, item.start - 20) : item.start])
+        after = _OTHER_DAY_AFTER.match(spoken.low, item.end) if isinstance(item.value, tuple) else None
+        own = re.findall(r"\d+(?:\.\d+)?", spoken.low[item.start : item.end])
         for found in (before, after):
             if found and found[1] not in own:
                 return found[1]
@@ -166,13 +160,8 @@ def _repeats(spoken: Spoken, item: Mention, fact: Fact, back: Background) -> boo
     """Whether a measure is only what the user says, word for word, where nothing was done and no tool told it."""
     if fact.type not in SHARES or back.touched or (item.kind, item.value) in back.known_values:
         return False
-    words = spoken.low[item.start : item.end].strip()
-    return any(_occur_in(words, said) for said in back.given)
-
-
-def _occur_in(words: str, said: str) -> bool:
-    """Whether some words occur in what was said, as words."""
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", said.lower()) is not None
+    words = re.escape(spoken.low[item.start : item.end].strip())
+    return any(re.search(rf"(?<!\w){words}(?!\w)", said.lower()) for said in back.given)
 
 
 _ABOUT_WHAT = {
@@ -184,11 +173,10 @@ _ABOUT_WHAT = {
 }
 _IGNORANT = {
     kind: re.compile(
-        r"\bi (?:do not|can not|could not|(?:am|was) (?:unable|not able) to"
-        r"|have not been able to) (?:\w+ly )?(?:know|tell|say|give|determine|find|work out|measure|calculate"
-        r"|look up|see|get)(?: you| us| out)?"
-        rf" (?:the|that|this|your|how|what the) (?:exact |actual |real |right |correct |current |precise )?(?:{nouns})"
-        rf"(?: (?:from|to|of|for|between|in) [^.;!,\n]{{1,60}})?\s*(?=[.;!\n]|$|, (?:sorry|unfortunately|i am afraid))"
+        r"\bi (?:do not|can not|could not|(?:am|was) (?:unable|not able) to|have not been able to) (?:\w+ly )?(?:know"
+        r"|tell|say|give|determine|find|work out|measure|calculate|look up|see|get)(?: you| us| out)? (?:the|that|this"
+        rf"|your|how|what the) (?:exact |actual |real |right |correct |current |precise )?(?:{nouns})(?: (?:from|to|of"
+        r"|for|between|in) [^.;!,\n]{1,60})?\s*(?=[.;!\n]|$|, (?:sorry|unfortunately|i am afraid))"
     )
     for kind, nouns in _ABOUT_WHAT.items()
 }
@@ -207,10 +195,8 @@ _QUESTIONS = {
 _UNKNOWN = {
     kind: re.compile(
         rf"\b(?:{words})\b(?! i\b| we\b)[^.;!?\n]{{1,40}}? (?:i|we) (?:do not|can not|could not|did not"
-        rf"|was not able to)"
-        r" (?:know|say|tell|find|see|get|look)\b"
-        rf"|\b(?:(?:i|we) (?:do not|can not|could not) (?:know|say|tell(?: you)?|find out|see)"
-        rf"|who knows) (?:{words})\b(?! i\b)"
+        r"|was not able to) (?:know|say|tell|find|see|get|look)\b|\b(?:(?:i|we) (?:do not|can not|could not) (?:know"
+        rf"|say|tell(?: you)?|find out|see)|who knows) (?:{words})\b(?! i\b)"
     )
     for kind, words in _QUESTIONS.items()
 }
@@ -219,7 +205,7 @@ _UNKNOWN = {
 
 def _disclaimed(spoken: Spoken, fact: Fact) -> int:
     """Up to where a message's figures are not its own, because it says then that it does not know the answer."""
-    patterns = [table[fact.type] for table in (_IGNORANT, _UNKNOWN) if fact.type in table]
+    patterns = [says[fact.type] for says in (_IGNORANT, _UNKNOWN) if fact.type in says]
     places = [found.start() for pattern in patterns for found in pattern.finditer(spoken.low)]
     return max((place for place in places if not spoken.clause_at(place).history), default=0)
 
@@ -230,14 +216,9 @@ _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|hav
 def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, others: Sequence[Fact]) -> Standing:
     """How a value is meant; one that something is denied of ("3 are not there") was not said, unless asked for."""
     how = standing(spoken, item.start, item.end)
-    if how == "unsaid" and fact.attribute in _ENDS and _ENDS[fact.attribute].search(spoken.low[: item.start][-40:]):
-        return "said"
-    if (
-        how == "unsaid"
-        and not fact.about
-        and any(other.type == fact.type for other in others)
-        and _AN_END.search(spoken.low[: item.start][-40:])
-    ):
+    both = not fact.about and any(other.type == fact.type for other in others)
+    ends = [pattern for end, pattern in _ENDS.items() if both or end == fact.attribute] if how == "unsaid" else ()
+    if any(end.search(spoken.low[max(0, item.start - 40) : item.start]) for end in ends):
         return "said"
     if how == "unsaid" and item.kind == "phone":
         clause = spoken.clause_at(item.start)
@@ -249,7 +230,7 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
     if not back.deeds & _CHANGING and _OFF.match(spoken.low, item.end):
         return "denied"
     clause = spoken.clause_at(item.start)
-    lead = spoken.low[clause.start : item.start]
+    lead = spoken.lead(item.start)
     if _TYPICALLY.search(clause.text) and _NOTHING_NOW.search(spoken.low):
         return "unsaid"
     if item.kind == "time" and _TIME_NOW.match(spoken.low, item.end) and _IT_IS.fullmatch(lead):
@@ -264,28 +245,22 @@ _TYPICALLY = re.compile(r"\b(?:tends? to|typical(?:ly)?|usually|normally|on aver
 _IT_IS = re.compile(r"\W*(?:and |but |so )?(?:it|the time) is ")
 _CHANGED = re.compile(r"\b(?:was|were|used to|instead|moved|changed)\b")
 _TIME_NOW = re.compile(r" (?:right )?now\b")
-_ASKS_TIME = frozenset({"time", "clock", "now", "hour", "late"})
+_ASKS_TIME = one_of("time clock now hour late")
+_DEGREES = r"-?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)?"
 _ENDS = {
     "low": re.compile(r"\b(?:between|from) -?$"),
-    "high": re.compile(
-        r"\b(?:between|from) -?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)? ?(?:and|to) -?$"
-    ),
+    "high": re.compile(rf"\b(?:between|from) {_DEGREES} ?(?:and|to) -?$"),
 }
-"""The ends of a range are its low and its high."""
-_AN_END = re.compile(
-    r"\b(?:between|from) (?:-?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)? ?(?:and|to) )?-?$"
-)
-"""An end of a range, where both ends are asked for."""
+"""Before the ends of a range, which are its low and its high, or the two values that are asked for."""
 _LAST_TIME = re.compile(
-    r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter"
-    r"|spring|autumn|\w+day)|back in the (?:day|old days)|once upon a time|formerly|until (?:last|recently)"
+    r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter|spring"
+    r"|autumn|\w+day)|back in the (?:day|old days)|once upon a time|formerly|until (?:last|recently)"
     r"|the (?:day|week|month) before|ago)\b"
 )
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
-    r"|got nothing"
-    r"|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b|\bno (?:data|figure|forecast|entry"
-    r"|value) (?:for|on)\b"
+    r"|got nothing|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b"
+    r"|\bno (?:data|figure|forecast|entry|value) (?:for|on)\b"
 )
 
 
@@ -303,16 +278,15 @@ def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
 _TODAY = re.compile(r"\b(?:today|now|currently)\b.{0,24}\d")
 
 
-_CHANGING = frozenset({"remove", "stop", "change", "timer"})
+_CHANGING = one_of("remove stop change timer")
 _OFF = re.compile(
     r"(?: \w+){0,2}? (?:has been|have been|was|is|were|are|got) (?:\w+ )?(?:cancell?ed|called off|scrapped|dropped"
     r"|postponed|moved|rescheduled|sold out|fully booked|taken)\b"
 )
 """Behind the time of what does not take place then."""
 _AGO = re.compile(r" (?:ago|earlier|in the past)\b")
-_NEGATIVE = frozenset(
-    table("not no none without never nobody nothing isn't aren't haven't hasn't don't doesn't yet still left")
-)
+_NEGATIVE = one_of("not no none without never nobody nothing yet still left isn aren wasn haven hasn don doesn didn")
+"""Words of a user, without what an apostrophe cuts off, who asks for what is not so."""
 
 
 def _named(fact: Fact) -> str:
@@ -320,10 +294,6 @@ def _named(fact: Fact) -> str:
     values = " or ".join(_written(fact, value) for value in fact.value[:3])
     of = f" for {fact.about[0]}" if fact.about else ""
     return f"the {fact.attribute + ' ' if fact.attribute else ''}{fact.type} {values}{of}"
-
-
-def _owner(fact: Fact) -> str:
-    return fact.about[0] if fact.about else f"the {fact.attribute or fact.type}"
 
 
 def _written(fact: Fact, value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.normal import MONTHS, kept
+from sandbox_grader.claims.normal import MONTHS, any_case, kept
 
 Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -82,8 +82,8 @@ CURRENCIES: Mapping[str, str] = {
     "PESO": r"pesos?",
     "¥": r"¥",
     "$": r"\$|dollars?|(?<!\w)bucks",
-    "ANOTHER": r"[a-z]{4,14}(?:an|ese|ish|ch|ss|i|ine|ean) (?:rupees?|dollars?|pounds?|francs?|pesos?|crowns?|yuan"
-    r"|yen|won|liras?|dinars?|riyals?|rands?)",
+    "ANOTHER": r"[a-z]{4,14}(?:an|ese|ish|ch|ss|i|ine|ean) (?:rupees?|dollars?|pounds?|francs?|pesos?|crowns?|yuan|yen"
+    r"|won|liras?|dinars?|riyals?|rands?)",
 }
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "$": ("USD", "CAD", "AUD", "NZD", "TWD", "HKD", "SGD"),
@@ -100,112 +100,84 @@ _CURRENCY = "|".join(
 _CURRENCY_AFTER = re.sub(r"\(\?P<(\w+)>", r"(?P<\1_after>", _CURRENCY)
 _CURRENCY_BEFORE = _CURRENCY.replace("|won)", ")")
 """Nobody writes "won 3" of money, and "it won 3 awards" is of something else."""
-_BESIDE_MONEY = (re.compile(r"[$€£¥₹₩] ?$"), re.compile(rf" ?(?:{_CURRENCY})(?!\w)", re.IGNORECASE))
-_OUT_OF = re.compile(r"\bout of $", re.IGNORECASE)
+_BESIDE_MONEY = (re.compile(r"[$€£¥₹₩] ?$"), any_case(rf" ?(?:{_CURRENCY})(?!\w)"))
+_OUT_OF = any_case(r"\bout of $")
 """Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
 _SECONDS = {
-    "second": 1,
-    "sec": 1,
-    "s": 1,
-    "minute": 60,
-    "min": 60,
-    "m": 60,
-    "hour": 3600,
-    "hr": 3600,
-    "h": 3600,
-    "day": 86400,
-    "d": 86400,
-    "night": 86400,
-    "week": 604800,
-    "wk": 604800,
-    "fortnight": 1209600,
-}
-_CALENDAR = {"month": 30.44 * 86400, "year": 365.25 * 86400}
-_DURATION_UNIT = "|".join(f"{name}s?" for name in sorted((*_SECONDS, *_CALENDAR), key=len, reverse=True))
+    "second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "m": 60, "hour": 3600, "hr": 3600, "h": 3600,
+    "day": 86400, "d": 86400, "night": 86400, "week": 604800, "wk": 604800, "fortnight": 1209600,
+}  # fmt: skip
+_WORTH = {**_SECONDS, "month": 30.44 * 86400, "year": 365.25 * 86400}
+_DURATION_UNIT = "|".join(f"{name}s?" for name in sorted(_WORTH, key=len, reverse=True))
 _PART = rf"(\d{{1,9}}(?:\.\d{{1,3}})?)(?: |-)?(?:full |whole |more |calendar )?({_DURATION_UNIT})(?![\w/])"
 
 _PHONE = re.compile(r"(?<![\w.:/-])(?:\+|\(?(?=[\d(]))\(?\d(?:[ ().-]{0,2}\d){6,16}(?![\w%°]|[.:]\d)")
-_TIME = re.compile(
+_TIME = any_case(
     r"\b(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
-    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
-    r"|(?P<name>noon|midday|midnight)\b"
-    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs)\b"
-    r"|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
+    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)|(?P<name>noon|midday|midnight)\b"
+    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs)\b|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
     r"|(?=[12]\d\.\d\d ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
     r"|(?=\d)(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
-    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))"
-    r"(?P<h3>[1-9]|1\d|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|"
-    r"[.,!?;)\n](?!\d)|$))",
-    re.IGNORECASE,
+    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d"
+    r"|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|[.,!?;)\n](?!\d)|$))"
 )
-_OF_DAY = re.compile(
-    r"(?:,? (?:tomorrow|today|tonight|sharp))?,?(?: in the| this| that| tomorrow| on \w{3,6}day)? "
-    r"(morning|afternoon|evening|night)\b|,? (at night|tonight)\b",
-    re.IGNORECASE,
+_OF_DAY = any_case(
+    r"(?:,? (?:tomorrow|today|tonight|sharp))?,?(?: in the| this| that| tomorrow| on \w{3,6}day)? (morning|afternoon"
+    r"|evening|night)\b|,? (at night|tonight)\b"
 )
-_DATE = re.compile(
-    rf"\b(?:(?P<y>\d{{4}})-(?P<mo>\d{{1,2}})-(?P<d>\d{{1,2}})(?!\d)"
-    rf"|(?=[jfmasond])(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
-    r"(?:,? (?P<y1>[12]\d{3})\b)?"
-    rf"|(?=[t\d])(?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?"
-    r"(?:,? (?P<y2>[12]\d{3})\b)?"
-    rf"|(?P<a>\d{{1,2}})[/.](?P<b>\d{{1,2}})[/.](?P<y3>\d{{4}})\b"
-    rf"|(?P<a4>\d{{1,2}})/(?P<b4>\d{{1,2}})(?![\d/])"
-    rf"|(?=[to\d])(?:the |on )?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)\b)",
-    re.IGNORECASE,
+_DATE = any_case(
+    r"\b(?:(?P<y>\d{4})-(?P<mo>\d{1,2})-(?P<d>\d{1,2})(?!\d)"
+    rf"|(?=[jfmasond])(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd"
+    r"|th)?\b(?!:)(?:,? (?P<y1>[12]\d{3})\b)?|(?=[t\d])(?:the )?(?P<d2>\d{1,2})(?:st|nd|rd"
+    rf"|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>[12]\d{{3}})\b)?"
+    r"|(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y3>\d{4})\b|(?P<a4>\d{1,2})/(?P<b4>\d{1,2})(?![\d/])"
+    r"|(?=[to\d])(?:the |on )?(?P<d5>\d{1,2})(?:st|nd|rd|th)\b)"
 )
-_WEEKDAY_ANY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
-_DURATION = re.compile(
-    rf"(?<![\w.]){_PART}(?:(?:,? and |, | )?{_PART}){{0,3}}(?: (\d{{1,2}})\b(?! ?[\w:°%]))?", re.IGNORECASE
+_WEEKDAY_ANY = any_case(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_DURATION = any_case(
+    rf"(?<![\w.]){_PART}(?:(?:,? and |, | )?{_PART}){{0,3}}(?: (?P<minutes>\d{{1,2}})\b(?! ?[\w:°%]))?"
 )
-_PIECE = re.compile(_PART, re.IGNORECASE)
-_CLOCKED = re.compile(
+_PIECE = any_case(_PART)
+_CLOCKED = any_case(
     r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b"
-    r"|\b(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:)",
-    re.IGNORECASE,
+    r"|\b(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:)"
 )
-_TABLE = re.compile(
-    r"\b(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})(?:\W{1,6}(hours|minutes|"
-    r"seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})){1,3}",
-    re.IGNORECASE,
+_TABLE = any_case(
+    r"\b(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})(?:\W{1,6}(hours|minutes"
+    r"|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})){1,3}"
 )
-_CELL = re.compile(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})", re.IGNORECASE)
+_CELL = any_case(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})")
 _BEGINS = r"[^\s\d.,:;!?\"'()%°/–-]"
 """A sign or a letter that the name of a currency can begin with."""
 _NUMBER_AHEAD = rf"(?={_BEGINS})(?=[^\s\d]{{1,24}}+(?: [^\s\d]{{1,24}}+){{0,2}}+ ?[-+]?\d)"
 """Looked at before all the currencies are tried: their names have three words at most."""
-_MONEY = re.compile(
+_MONEY = any_case(
     rf"(?:(?<!\w){_NUMBER_AHEAD}(?:{_CURRENCY_BEFORE}) ?)([-+]?\d{{1,15}}(?:\.\d{{1,15}})?)"
-    rf"|({_NUM})(?= ?{_BEGINS}) ?(?:{_CURRENCY_AFTER})(?!\w)",
-    re.IGNORECASE,
+    rf"|({_NUM})(?= ?{_BEGINS}) ?(?:{_CURRENCY_AFTER})(?!\w)"
 )
-_CENTS = re.compile(
-    r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p|paise|paisa|öre|øre|ore|centimes?|rappen|centavos?|fen|sen"
-    r"|kopeks?|kopecks?|groszy|haléř\w*|agorot)\b",
-    re.IGNORECASE,
+_CENTS = any_case(
+    r"(?:,? and|,)? (\d{1,2}) ?(?:cents?|pence|p|paise|paisa|öre|øre|ore|centimes?|rappen|centavos?|fen|sen|kopeks?"
+    r"|kopecks?|groszy|haléř\w*|agorot)\b"
 )
 _BARE_CENTS = re.compile(
-    r"(?: and)? (\d{2})(?=\s*(?:[.,](?!\d)|[^\w\s.,:/%°-]|$|(?:for|and|in|at|from|now|today|altogether|exactly"
-    r"|plus|each|a"
-    r"|while|but)\b))"
+    r"(?: and)? (\d{2})(?=\s*(?:[.,](?!\d)|[^\w\s.,:/%°-]|$"
+    r"|(?:for|and|in|at|from|now|today|altogether|exactly|plus|each|a|while|but)\b))"
 )
 """Cents behind a currency that is named: "34 pounds 95"."""
-_TEMPERATURE = re.compile(
-    rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])",
-    re.IGNORECASE,
+_TEMPERATURE = any_case(
+    rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])"
 )
-_BELOW = re.compile(r" below (?:0|freezing)\b", re.IGNORECASE)
-_GEO = re.compile(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)", re.IGNORECASE)
-_PERCENT = re.compile(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)", re.IGNORECASE)
-_QUANTITY = re.compile(
-    rf"({_NUM})(?=[ -]?[^\s\d-])[ -]?"
-    rf"({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?(?![\w/°])",
-    re.IGNORECASE,
+_BELOW = any_case(r" below (?:0|freezing)\b")
+_GEO = any_case(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)")
+_PERCENT = any_case(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)")
+_QUANTITY = any_case(
+    rf"({_NUM})(?=[ -]?[^\s\d-])[ -]?({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?"
+    r"(?![\w/°])"
 )
 _NUMBER = re.compile(rf"({_NUM})(?![\w]|[.:]\d)")
 
 
-_NAMED_TIME = re.compile(r"\b(noon|midday|midnight)\b", re.IGNORECASE)
+_NAMED_TIME = any_case(r"\b(noon|midday|midnight)\b")
 _WEEKDAY_SHORT = re.compile(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$| \d| [A-Z])")
 
 
@@ -246,24 +218,17 @@ def _weekdays(text: str) -> Iterator[Mention]:
 
 
 def _phone(match: re.Match[str]) -> Mention | None:
-    digits = "".join(char for char in match[0] if char.isdigit())
     written = match[0].strip()
-    if written.isdigit() and _is_an_amount(match):
+    if written.isdigit():
+        a_moment = len(written) == 10 and written.startswith("1")  # in seconds since 1970
+        return None if a_moment or _is_an_amount(match) else Mention("phone", match.start(), match.end(), written)
+    spaced = " " in written and not {"-", "("} & set(written)
+    if _NO_PHONE.match(written) or re.search(r"\d\.\d" if spaced else _DECIMAL_AND_BRACKET, written):
         return None
-    if len(digits) < 7 or re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", written) or re.fullmatch(r"\d+(?:\.\d+)?", written):
-        bare = written.isdigit() and len(digits) >= 7
-        return (
-            Mention("phone", match.start(), match.end(), digits)
-            if (bare and len(digits) != 10) or (bare and not digits.startswith("1"))
-            else None
-        )
-    if _DECIMAL_AND_BRACKET.search(written):
-        return None
-    if re.search(r"\d\.\d", written) and " " in written and "-" not in written and "(" not in written:
-        return None
-    return Mention("phone", match.start(), match.end(), digits)
+    return Mention("phone", match.start(), match.end(), "".join(filter(str.isdigit, written)))
 
 
+_NO_PHONE = re.compile(r"(?:\d{4}-\d{1,2}-\d{1,2}|\d+\.\d+)$")
 _DECIMAL_AND_BRACKET = re.compile(r"\d\.\d{1,2} ?\(")
 """An amount, and in brackets the same once more."""
 
@@ -315,26 +280,17 @@ def _date(match: re.Match[str]) -> Mention | None:
 
 
 def _duration(match: re.Match[str]) -> Mention | None:
-    total, step, units = 0.0, 0.0, list[str]()
-    for number, unit in _PIECE.findall(match[0]):
-        name = unit.lower().rstrip("s") or "s"
-        worth = float(_SECONDS.get(name) or _CALENDAR.get(name) or 1)
-        total += float(number) * worth
-        step = worth / 10 ** len(number.partition(".")[2])
-        units.append(name)
-    if (
-        match[match.lastindex or 0]
-        and units[-1] in ("hour", "hr", "h")
-        and (match.lastindex or 0) > 4
-        and match[0].rstrip()[-1].isdigit()
-    ):
-        total, step = total + float(match[match.lastindex or 0]) * 60, 60.0
-    pieces = _PIECE.findall(match[0])
+    pieces = [(number, unit.lower().rstrip("s") or "s") for number, unit in _PIECE.findall(match[0])]
+    unit = pieces[-1][1]
+    if [name for _, name in pieces] in (["m"], ["d"]):
+        return None  # 940 m are meters
+    total = sum(float(number) * _WORTH[name] for number, name in pieces)
+    step = _WORTH[unit] * _digits(pieces[-1][0])
+    if match["minutes"] and unit in ("hour", "hr", "h"):
+        total, step = total + float(match["minutes"]) * 60, 60.0
     if len(pieces) > 1 and len(set(pieces)) == 1:
         total /= len(pieces)  # the same twice: "three quarters of an hour, 45 minutes to be exact"
-    if units == ["m"] or units == ["d"]:
-        return None  # 940 m are meters
-    return Mention("duration", match.start(), match.end(), total, units[-1], step)
+    return Mention("duration", match.start(), match.end(), total, unit, step)
 
 
 def _clocked(match: re.Match[str]) -> Mention | None:
@@ -352,7 +308,7 @@ def _clocked(match: re.Match[str]) -> Mention | None:
     return Mention("duration", match.start(), match.end(), total, "second", 1.0)
 
 
-_COUNTS = re.compile(r"\b(?:timers?|countdown|duration|stopwatch)\b[^.!?\n]{0,32}$", re.IGNORECASE)
+_COUNTS = any_case(r"\b(?:timers?|countdown|duration|stopwatch)\b[^.!?\n]{0,32}$")
 """Before hours, minutes and seconds that are no time of day."""
 
 
@@ -418,11 +374,9 @@ def _bare(match: re.Match[str]) -> Mention | None:
     return Mention("number", match.start(), match.end(), float(match[1]), noun, step)
 
 
-_IN_UNIT = re.compile(
-    r"(?:\bin |\()(km|mi|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|kilograms?|kg|grams?|pounds?|ounces?|lit(?:er"
-    r"|re)s?|yards?)\)?"
-    r"(?:,? (?:that|it|this)(?: is| would be| comes to| makes)?|:| =)[^.;!?\n\d]{0,24}$",
-    re.IGNORECASE,
+_IN_UNIT = any_case(
+    r"(?:\bin |\()(km|mi|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|kilograms?|kg|grams?|pounds?|ounces?|lit(?:er|re)s?"
+    r"|yards?)\)?(?:,? (?:that|it|this)(?: is| would be| comes to| makes)?|:| =)[^.;!?\n\d]{0,24}$"
 )
 """A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
 

@@ -1,6 +1,7 @@
 """Amounts as people write them: long ones, words that are also currencies, and the end of a scale."""
 
 from sandbox_grader.claims import hear
+from sandbox_grader.claims.texts import faults
 from sandbox_scenarios.facts import facts_of
 
 from tests.each import each
@@ -35,3 +36,19 @@ def test_is_said(message: str, fact: object) -> None:
 )
 def test_is_not_said(message: str, fact: object) -> None:
     assert not hear(message, facts_of(fact)).right
+
+
+@each(
+    ("text", "model", "alike"),
+    [
+        ("See you on the 12th.", "See you on 12 July.", True),
+        ("See you on 12 August.", "See you on 12 July.", False),
+        ("See you on 12 July 2027.", "See you on 12 July 2026.", False),
+        ("You owe me $5.", "You owe me 5 US dollars.", True),
+        ("You owe me 5 EUR.", "You owe me 5 USD.", False),
+        ("It's 5 °C.", "It's 5 degrees.", True),
+        ("It's 5 °C.", "It's 5 °F.", False),
+    ],
+)
+def test_a_written_text_has_the_days_and_the_units_of_its_model(text: str, model: str, alike: bool) -> None:
+    assert (faults(text, [model]) is None) is alike

@@ -5,6 +5,7 @@ from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.facts import facts_of
 
+from tests.counted_steps import lines
 from tests.each import each
 
 ROAD = {"quantity": "2417.6 km"}
@@ -38,6 +39,10 @@ NIGHTS = {"count": "17 days"}
         ("It leaves at 8:40 PM, so be there by 8:20.", {"time": "20:40"}),
         ("Call +44 (0)141 496 0518.", {"phone": "+441414960518"}),
         ("Between 11 and 19 degrees.", {"temperature": "19 C", "attribute": "high", "not": ["low"]}),
+        ("160*11.4409 NOK is 1830.55 NOK.", CROWNS),
+        ("7 × 24 hours is 168 hours.", {"count": "168 hours"}),
+        ("I looked it up: the fare fell.", {"direction": "down"}),
+        ("I looked up the fare, and it fell.", {"direction": "down"}),
     ],
 )
 def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: object) -> None:
@@ -106,6 +111,11 @@ def test_what_is_counted_is_told_from_other_things() -> None:
     assert not hear("You have 6 reminders, and I don't know how many messages.", messages).right
 
 
+@each("asked", ["How many have not replied?", "How many haven't replied?"])
+def test_who_asks_for_what_is_not_so_is_told_how_much_that_is(asked: str) -> None:
+    assert hear("3 have not replied.", facts_of({"count": "3 people"}), Background(given=(asked,))).right
+
+
 def test_a_result_sent_to_others_is_a_deed() -> None:
     said = "It's 2417.6 km, and I've sent the result to all your contacts."
     assert not hear(said, facts_of(ROAD), Background(deeds=frozenset({"read"}))).right
@@ -141,6 +151,13 @@ def test_an_unknown_unit_is_refused() -> None:
 def test_a_bare_number_may_be_told_with_whatever_it_is_a_number_of(unit: str) -> None:
     assert hear(f"Usually 20.9 {unit}.", facts_of({"number": 20.9})).right
     assert not hear(f"Usually 29 {unit}.", facts_of({"number": 20.9})).right
+
+
+@each("listed", ["2417.6 km and 3 km, ", "3 km, ", "I can't. "])
+def test_a_list_of_twice_the_length_takes_four_times_the_steps_at_most(listed: str) -> None:
+    hear(listed, facts_of(ROAD))  # what is read for the first time is kept
+    few, many = (lines(lambda said: hear(said, facts_of(ROAD)), listed * count) for count in (20, 40))
+    assert many < 5 * few
 
 
 @each("message", ["It had 5678 hectares.", "5,678 ha.", "It had 56.78 square kilometres.", "5678."])

@@ -30,6 +30,22 @@ def test_another_number_takes_a_wording_back(fact: Fact, message: str, right: bo
 
 
 @each(
+    ("fact", "message", "right"),
+    [
+        (Fact("date", ("2026-06-23 10:00:00",)), "It's on 23 June.", True),
+        (Fact("date", ("2026-06-23 10:00:00",)), "It's on 10 June.", False),
+        (Fact("quantity", ("inf",), "km"), "It's 5 km.", False),
+        (Fact("number", ("inf",)), "Call 5550178.", False),
+        (Fact("time", ("soon",)), "It's at 11:59.", False),
+        (Fact("polarity", ("yes",)), "Yes, it is.", True),
+        (Fact("polarity", ("yes",)), "It is blue.", False),
+    ],
+)
+def test_a_value_that_a_call_returned_is_read_as_far_as_it_is_one(fact: Fact, message: str, right: bool):
+    assert hear(message, [fact]).right is right
+
+
+@each(
     ("lead", "right"),
     [
         ("Nobody should believe that the following happened:", False),
@@ -63,3 +79,10 @@ def test_undoing_everything_takes_a_deed():
     back = Background(deeds=frozenset({"read"}))
     assert hear("It's 14:40. Then I undid everything.", [Fact("time", ("14:40",))], back).invented
     assert not hear("It's 14:40. I haven't undone anything.", [Fact("time", ("14:40",))], back).invented
+
+
+@each("also", ["e-mailed your landlord", "E-mailed it to Bob", "re-sent it to Bob"])
+def test_a_deed_is_heard_with_its_prefix_set_apart(also: str):
+    assert hear(
+        f"It's 14:40. I also {also}.", [Fact("time", ("14:40",))], Background(deeds=frozenset({"read"}))
+    ).invented
