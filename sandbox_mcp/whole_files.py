@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LONGEST = 200
@@ -30,6 +30,23 @@ def write_whole(path: Path, data: str | bytes) -> None:
         except OSError:
             draft.unlink(missing_ok=True)
             raise
+
+
+def append_whole(descriptor: int, data: bytes, path: Path) -> None:
+    """Append to a file that was opened for that; when this returns the system has all of it, and when it raises none.
+
+    Raises:
+        OSError: it cannot be written; the error names ``path``.
+    """
+    before = os.fstat(descriptor).st_size
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        with suppress(OSError):
+            os.ftruncate(descriptor, before)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.whole_files import write_whole
+from sandbox_mcp.whole_files import append_whole, write_whole
 from tests.session.full_disks import no_file_beyond
 
 
@@ -23,6 +23,17 @@ def test_on_a_full_disk_it_is_as_it_was_and_named(tmp_path: Path) -> None:
         write_whole(path, "x" * 100)
     assert (caught.value.filename, caught.value.strerror) == (str(path), "File too large")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "before"}
+
+
+def test_what_is_appended_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with path.open("ab", buffering=0) as file:
+        append_whole(file.fileno(), b"one\n", path)
+        with no_file_beyond(10), pytest.raises(OSError, match=r"a\.txt") as caught:
+            append_whole(file.fileno(), b"x" * 100, path)
+        append_whole(file.fileno(), b"two\n", path)
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "one\ntwo\n"
 
 
 def test_a_folder_that_is_not_there_is_told_by_the_files_name(tmp_path: Path) -> None:

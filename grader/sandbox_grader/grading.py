@@ -20,7 +20,7 @@ from sandbox_grader.report import Report, Unreadable
 from sandbox_grader.scores import SCORE, STATEFUL, Scores, grade
 from sandbox_grader.similarity import DEFAULT
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
-from sandbox_mcp.trajectory.log import find_logs
+from sandbox_mcp.trajectory.finding import find_logs
 
 Find = Callable[[str], Scenario | None]
 """Finds a scenario by name; None where there is no such scenario."""

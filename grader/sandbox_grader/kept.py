@@ -23,8 +23,9 @@ from sandbox_grader.metrics import summed_details
 from sandbox_grader.scores import KEPT_FROM, Scores
 from sandbox_grader.spending import Spent
 from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.log import folder_of, log_digest
-from sandbox_mcp.trajectory.packs import PACKED, LogPaths, packed_digests
+from sandbox_mcp.trajectory.finding import LogPaths, folder_of
+from sandbox_mcp.trajectory.log import log_digest
+from sandbox_mcp.trajectory.packs import PACKED, packed_digests
 
 PLACE = ".scores.db"
 """The database in a folder of logs."""

@@ -37,8 +37,8 @@ from sandbox_grader.values import is_object
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
 from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.log import NOT_ALLOWED, log_bytes
-from sandbox_mcp.trajectory.packs import LogPaths
+from sandbox_mcp.trajectory.finding import NOT_ALLOWED, LogPaths
+from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.worlds import GROUP as WORLDS
 from sandbox_mcp.worlds import files as world_files
 

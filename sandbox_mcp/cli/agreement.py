@@ -75,7 +75,7 @@ def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str
     from sandbox_grader.many import grade_many
 
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.finding import find_logs
 
     if not runs:
         return {}, False

@@ -59,7 +59,7 @@ def command(
     from sandbox_grader.grading import read_report
     from sandbox_grader.many import grade_many
 
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.finding import find_logs
 
     if (len(paths) == 1) != (across is not None) or (graders and len(paths) != 2):
         raise click.UsageError(

@@ -87,7 +87,7 @@ def _train(
     from sandbox_scenarios import Suite
 
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.finding import find_logs
 
     if min_score is None:
         raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")

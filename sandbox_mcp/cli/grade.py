@@ -115,7 +115,7 @@ def command(
     from sandbox_grader.tables import FORMS
 
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import find_logs
+    from sandbox_mcp.trajectory.finding import find_logs
 
     check_threshold(threshold, metric)
     if out and out.suffix not in FORMS:  # said before anything is graded

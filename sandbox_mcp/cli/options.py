@@ -264,7 +264,7 @@ def of_each_log(
         TrajectoryError: a path does not exist, or a folder holds no log.
     """
     from sandbox_mcp.trajectory import read_trajectory
-    from sandbox_mcp.trajectory.log import NOT_ALLOWED, find_logs
+    from sandbox_mcp.trajectory.finding import NOT_ALLOWED, find_logs
 
     logs = find_logs(paths)
     for told in logs.cut:

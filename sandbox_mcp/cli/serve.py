@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.kept import KeptSessions
-    from sandbox_mcp.session.manager import OpenSession, SessionManager, UserFactory
+    from sandbox_mcp.session.manager import SessionManager, UserFactory
+    from sandbox_mcp.session.open_session import OpenSession
     from sandbox_mcp.session.share import Share
     from sandbox_mcp.session.stored import StateDir
     from sandbox_mcp.trajectory import Trajectory

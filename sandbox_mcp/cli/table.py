@@ -105,7 +105,7 @@ class _Grading:
         from sandbox_grader.many import grade_many
         from sandbox_grader.papers.table import LabelledRun
 
-        from sandbox_mcp.trajectory.log import find_logs
+        from sandbox_mcp.trajectory.finding import find_logs
 
         if path.suffix == ".json":
             report = read_report(path, self._find, mode)

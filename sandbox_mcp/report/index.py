@@ -24,7 +24,7 @@ from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.report.reading import UNREAD, IndexedLog, LogReading, UnreadLog
 from sandbox_mcp.run.folder import MANIFEST
 from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.trajectory.log import folder_of, stamped_logs
+from sandbox_mcp.trajectory.finding import folder_of, stamped_logs
 from sandbox_mcp.trajectory.packs import PACKED, SUFFIX, has_log
 
 KIND = 0x53424D49

@@ -9,8 +9,7 @@ import errno
 import json
 import os
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -19,18 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
-from sandbox_mcp.trajectory.packs import (
-    PACKED,
-    SUFFIX,
-    LogPaths,
-    digest_of,
-    has_log,
-    in_pack,
-    is_pack,
-    packed_digest,
-    packed_logs,
-    read_packed,
-)
+from sandbox_mcp.trajectory.packs import digest_of, in_pack, is_pack, packed_digest, read_packed
+from sandbox_mcp.whole_files import append_whole
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -105,17 +94,9 @@ class LogWriter:
         Raises:
             OSError: it cannot be kept, because there is no room, or because the file has been removed.
         """
-        before = os.fstat(self._descriptor)
-        if before.st_nlink == 0:
+        if os.fstat(self._descriptor).st_nlink == 0:
             raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self.path))
-        rest = memoryview(to_line(event).encode())
-        try:
-            while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
-        except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._descriptor, before.st_size)
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        append_whole(self._descriptor, to_line(event).encode(), self.path)
 
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""
@@ -172,11 +153,11 @@ def mend_log(path: Path) -> bool:
     start = data.rfind(b"\n") + 1
     if start == len(data):
         return False
-    with path.open("r+b") as file:
-        file.truncate(start)
-        if _is_whole(data[start:]):
-            file.seek(start)
-            file.write(data[start:] + b"\n")
+    if _is_whole(data[start:]):
+        with path.open("ab") as file:
+            file.write(b"\n")
+    else:
+        os.truncate(path, start)
     return True
 
 
@@ -210,22 +191,6 @@ def log_bytes(path: Path) -> bytes:
 def log_digest(path: Path) -> str:
     """A digest of the lines of a log, which a pack knows without a look at them. Raises like :func:`log_bytes`."""
     return packed_digest(path) if in_pack(path) else digest_of(log_bytes(path))
-
-
-def folder_of(path: Path) -> Path:
-    """The folder in which a log lies, or the pack that has it."""
-    return path.parent.parent if in_pack(path) else path.parent
-
-
-def log_stamp(path: Path) -> str:
-    """What tells this state of a log from any other, without reading it; nothing where there is no such log."""
-    try:
-        if in_pack(path):
-            return packed_digest(path)
-        status = path.stat()
-    except (OSError, TrajectoryError):
-        return ""
-    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def parse_trajectory(data: bytes, path: str = "<log>") -> Trajectory:
@@ -323,100 +288,3 @@ def _adapter() -> "TypeAdapter[Event]":
     from pydantic import Field, TypeAdapter
 
     return TypeAdapter(Annotated[Event, Field(discriminator="event")])
-
-
-NOT_ALLOWED = "cannot be read: Permission denied; what is in it is left out"
-
-
-def logs_at(path: Path) -> LogPaths:
-    """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
-
-    Raises:
-        TrajectoryError: a pack cannot be read.
-    """
-    if path.is_dir():
-        found: list[str] = []
-        closed: list[str] = []
-        cut: list[str] = []
-        for file in sorted(_log_files(path, closed), key=_in_order_of_parts):
-            if file.endswith(PACKED):
-                packed = packed_logs(Path(file))
-                found += packed.texts
-                cut += packed.cut
-            else:
-                found.append(file)
-        return LogPaths(found, closed=closed, cut=cut)
-    if is_pack(path):
-        return packed_logs(path)
-    return LogPaths([str(path)] if path.exists() or has_log(path) else [])
-
-
-def _log_files(folder: Path, closed: list[str]) -> Iterator[str]:
-    """The files of logs and the packs in a folder at any depth; folders that may not be read go to ``closed``."""
-    waiting = ["" if str(folder) == os.curdir else os.path.join(folder, "")]  # noqa: PTH118  (as scandir joins them)
-    while waiting:
-        inside = waiting.pop()
-        try:
-            with os.scandir(inside or os.curdir) as entries:
-                for entry in entries:
-                    if entry.name.endswith((SUFFIX, PACKED)):
-                        yield inside + entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(f"{inside}{entry.name}{os.sep}")
-        except PermissionError:
-            closed.append(inside or os.curdir)
-
-
-def _in_order_of_parts(path: str) -> str:
-    """A key that puts paths into the order in which ``Path`` has them, part by part."""
-    return os.path.normcase(path).replace(os.sep, "\0")
-
-
-def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
-    """The logs that a path leads to, as :func:`logs_at` finds them but unsorted, each with its :func:`log_stamp`.
-
-    A pack or a folder that cannot be read, and a log that goes while this looks, have nothing to give.
-    """
-    folders = [str(path)] if path.is_dir() else []
-    packs = [] if folders else [path]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.name.endswith(SUFFIX):
-                    with suppress(OSError):
-                        status = entry.stat()
-                        yield entry.path, f"{status.st_size}-{status.st_mtime_ns}"
-                elif entry.name.endswith(PACKED):
-                    packs.append(Path(entry.path))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    for pack in packs:
-        with suppress(TrajectoryError):
-            yield from ((str(log), stamp) for log in logs_at(pack) if (stamp := log_stamp(log)))
-
-
-def find_logs(paths: Iterable[Path]) -> LogPaths:
-    """The logs among ``paths``, see :func:`logs_at`.
-
-    Raises:
-        TrajectoryError: a path does not exist, or a folder or pack holds no log that can be read.
-    """
-    found: list[str] = []
-    closed: list[str] = []
-    cut: list[str] = []
-    for path in paths:
-        inside = logs_at(path)
-        if not inside and not path.exists():
-            if in_pack(path):
-                read_packed(path)  # says what is wrong with it
-            raise TrajectoryError(str(path), None, "does not exist; expected a log or a folder of logs")
-        if not inside and inside.closed:
-            raise TrajectoryError(inside.closed[0], None, NOT_ALLOWED)
-        if not inside and inside.cut:
-            raise TrajectoryError(str(path), None, "is cut off in its first session, or holds such packs")
-        if not inside:
-            raise TrajectoryError(str(path), None, f"holds no log; expected files that end in {SUFFIX} or {PACKED}")
-        found += inside.texts
-        closed += inside.closed
-        cut += inside.cut
-    return LogPaths(found, closed=closed, cut=cut)

@@ -6,8 +6,8 @@ that was cut off anywhere has lost at most the session that was being written. B
 that names the sessions in it; of a last frame that lacks it, they are found by unpacking what is whole. A session that
 does not count any more is named in a file beside the pack, and stays in it.
 
-The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this module
-and :mod:`sandbox_mcp.trajectory.log` has to know whether such a path leads into a pack.
+The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this
+package has to know whether such a path leads into a pack.
 
 Form: frames after RFC 8878. An index is a skippable frame with the magic number ``0x184D2A5A`` and one JSON object,
 ``{"sessions": [[name, length, digest], ...]}``, in the order of the frame before it, lengths in bytes.
@@ -17,16 +17,16 @@ import json
 import mmap
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
-from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory.errors import TrajectoryError
+from sandbox_mcp.whole_files import append_whole
 
 SUFFIX = ".jsonl"
 PACKED = ".jsonl.zst"
@@ -70,49 +70,6 @@ class _Sessions(NamedTuple):
     cut: int | None
 
 
-class LogPaths(Sequence[Path]):
-    """The paths of logs in order, each made when it is asked for: there may be millions, most of them never opened.
-
-    ``closed`` are folders that could not be looked into, ``cut`` says of packs that they end in the middle of a log.
-    """
-
-    __slots__ = ("closed", "cut", "texts")
-
-    def __init__(self, texts: Iterable[str], *, closed: Iterable[str] = (), cut: Iterable[str] = ()) -> None:
-        """The paths as texts, written as ``str`` writes them."""
-        self.texts = list(texts)
-        self.closed = tuple(closed)
-        self.cut = tuple(cut)
-
-    @classmethod
-    def of(cls, paths: Sequence[Path]) -> "LogPaths":
-        """The same paths."""
-        return paths if isinstance(paths, cls) else cls(map(str, paths))
-
-    @overload
-    def __getitem__(self, index: int) -> Path: ...
-    @overload
-    def __getitem__(self, index: slice) -> "LogPaths": ...
-    def __getitem__(self, index: int | slice) -> "Path | LogPaths":
-        return LogPaths(self.texts[index]) if isinstance(index, slice) else Path(self.texts[index])
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __iter__(self) -> Iterator[Path]:
-        return map(Path, self.texts)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, LogPaths):
-            return self.texts == other.texts
-        return list(self) == other if isinstance(other, list) else NotImplemented
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
-
-    def __repr__(self) -> str:
-        return f"LogPaths({self.texts!r})"
-
-
 def in_pack(path: Path) -> bool:
     """Whether a path is that of a session in a pack."""
     return path.parent.name.endswith(PACKED)
@@ -123,16 +80,22 @@ def is_pack(path: Path) -> bool:
     return path.name.endswith(PACKED) and path.is_file()
 
 
-def packed_logs(pack: Path) -> LogPaths:
-    """The paths of all logs in a pack that count, sorted.
+class PackedSessions(NamedTuple):
+    """``names`` are those that count, sorted; ``whole`` is how many can be read, ``cut`` where the pack was cut off."""
+
+    names: list[str]
+    whole: int
+    cut: int | None
+
+
+def packed_sessions(pack: Path) -> PackedSessions:
+    """What a pack holds.
 
     Raises:
         TrajectoryError: it cannot be read.
     """
     out, (places, cut) = _left_out(pack), _indexed(pack, _identity(pack))
-    paths = (f"{pack}{os.sep}{name}{SUFFIX}" for name in sorted(places) if name not in out)
-    behind = f"{pack}: is cut off at byte {cut}; the {counted(len(places), 'session')} before it are whole"
-    return LogPaths(paths, cut=() if cut is None else (behind,))
+    return PackedSessions(sorted(places.keys() - out), len(places), cut)
 
 
 def has_log(path: Path) -> bool:
@@ -266,15 +229,11 @@ class PackWriter:
         """Append to the file, all or nothing. What the compressor has seen and the file has not makes it useless."""
         if self._broken:
             raise OSError(f"pack {str(self.path)!r} could not be written to before, and takes no more")
-        before = os.fstat(self._descriptor).st_size
-        rest = memoryview(data)
         try:
-            while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
-        except OSError as error:
+            append_whole(self._descriptor, data, self.path or self._folder)
+        except OSError:
             self._broken = True
-            os.ftruncate(self._descriptor, before)
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
+            raise
 
 
 class _Compressor:

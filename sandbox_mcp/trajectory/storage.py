@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.trajectory.packs import LEFT_OUT, PACKED, SUFFIX
+from sandbox_mcp.whole_files import write_whole
 
 COPIED = (SUFFIX, PACKED, PACKED + LEFT_OUT, SUFFIX + ".aside", ".json")
 """How the names of files end that belong to a run."""
@@ -68,7 +69,8 @@ class StoredCopy:
             above = whole.rpartition("/")[0] if single else whole
             folder = _home() / _named(above, url)
             copy = cls(url, folder, folder / whole.rpartition("/")[2] / inner if single else folder, files, above)
-            found = {whole.rpartition("/")[2]: files.info(whole)} if single else dict(copy._there())
+            named = [path for path in (whole, whole + LEFT_OUT) if single and files.isfile(path)]
+            found = {path.rpartition("/")[2]: files.info(path) for path in named} or dict(copy._there())
             if not found and not to_write:
                 raise StorageError(f"{url!r} holds no log; expected files that end in {SUFFIX} or {PACKED}")
             copy._fetch(found)
@@ -160,9 +162,7 @@ class StoredCopy:
             return {}
 
     def _note(self, stamps: Mapping[str, _Stamp]) -> None:
-        new = self.folder / f"{STAMPS}.{os.getpid()}"
-        new.write_text(json.dumps(stamps), encoding="utf-8")
-        new.replace(self.folder / STAMPS)
+        write_whole(self.folder / STAMPS, json.dumps(stamps))
 
 
 def _opened(url: str) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
-from sandbox_mcp.trajectory.log import find_logs
+from sandbox_mcp.trajectory.finding import find_logs
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each
 from tests.session.full_disks import no_file_beyond

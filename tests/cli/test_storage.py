@@ -64,6 +64,9 @@ def test_one_log_and_one_session_of_a_pack_have_urls_too(bucket: str) -> None:
         assert (done.exit_code, done.output.count("wifi_off-base-s0-t1")) == (0, 1), done.output
     assert "4 scored" not in call("grade", f"{bucket}/packed/{pack}/wifi_off-base-s0-t1.jsonl").output
     assert "4 scored" in call("grade", f"{bucket}/packed/{pack}", "--no-bounds").output
+    memory, root = fsspec.core.url_to_fs(f"{bucket}/packed/{pack}")
+    memory.pipe_file(f"{root}.left-out", b"wifi_off-base-s0-t1\n")
+    assert "3 scored" in call("grade", f"{bucket}/packed/{pack}", "--no-bounds").output
 
 
 def test_a_run_goes_on_from_another_machine(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

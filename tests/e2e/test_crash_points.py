@@ -11,7 +11,8 @@ import pytest
 
 from sandbox_mcp import grade
 from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
-from sandbox_mcp.trajectory.log import find_logs, log_bytes
+from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.trajectory.log import log_bytes
 from tests.server.serving_kit import ENVELOPE
 from tests.warm import FIRST, program
 

@@ -16,7 +16,8 @@ from sandbox_grader.report import Report
 from sandbox_grader.scores import KEPT_FROM
 
 import sandbox_mcp
-from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed, packed_logs
+from sandbox_mcp.trajectory.finding import packed_logs
+from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed
 from tests.grader.test_runs_and_tables import record
 
 FIND = SuiteFinder()

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.trajectory.log import find_logs, log_bytes, logs_at
+from sandbox_mcp.trajectory.finding import find_logs, logs_at
+from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.trajectory.packs import PACKED
 from tests.run.runs import timeless
 

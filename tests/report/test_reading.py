@@ -13,7 +13,8 @@ from sandbox_mcp.report import reading
 from sandbox_mcp.report.index import Index, find_runs
 from sandbox_mcp.report.session_page import session_page
 from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.trajectory.log import all_lines, find_logs, log_stamp, stamped_logs
+from sandbox_mcp.trajectory.finding import find_logs, log_stamp, stamped_logs
+from sandbox_mcp.trajectory.log import all_lines
 from tests.report.sessions import FEW, a_run, find
 from tests.trajectory.test_packs import log_of, packed
 

@@ -12,7 +12,7 @@ from typing import Any
 from sandbox_grader.importers import importer
 
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, assemble, read_trajectory
-from sandbox_mcp.trajectory.log import find_logs
+from sandbox_mcp.trajectory.finding import find_logs
 from tests.telemetry.collector import Collector, collecting
 from tests.warm import program
 

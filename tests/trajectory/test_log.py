@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from sandbox_mcp.trajectory import (
     read_trajectory,
     to_line,
 )
-from sandbox_mcp.trajectory.log import find_logs, logs_at, mend_log
+from sandbox_mcp.trajectory.log import mend_log
 from tests.each import each
 from tests.trajectory.events import SESSION, between, called, calls, ended, ends, messages, said, started, starts
 
@@ -271,46 +270,6 @@ class TestTolerance:
 def test_no_bytes_whatever_are_read_by_accident(data: bytes) -> None:
     with pytest.raises(TrajectoryError):
         parse_trajectory(data)
-
-
-class TestFinding:
-    def test_files_as_given_and_folders_at_any_depth(self, tmp_path: Path) -> None:
-        for name in ("b/deep/two.jsonl", "b/one.jsonl", "a.log"):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_bytes(data_of(SESSION))
-        found = find_logs([tmp_path / "a.log", tmp_path / "b"])
-        assert [path.name for path in found] == ["a.log", "two.jsonl", "one.jsonl"]
-
-    def test_a_path_that_does_not_exist(self, tmp_path: Path) -> None:
-        with pytest.raises(TrajectoryError, match="does not exist; expected a log or a folder of logs"):
-            find_logs([tmp_path / "none"])
-
-    def test_a_folder_without_logs(self, tmp_path: Path) -> None:
-        with pytest.raises(TrajectoryError, match=r"holds no log; expected files that end in \.jsonl"):
-            find_logs([tmp_path])
-
-
-@given(st.lists(st.lists(st.sampled_from(["a", "a-b", "a.b", "A", "b", ".c"]), min_size=1, max_size=3), max_size=8))
-def test_logs_are_found_in_the_order_of_paths(places: list[list[str]]) -> None:
-    with TemporaryDirectory() as place:
-        root = Path(place)
-        for *folders, name in places:
-            root.joinpath(*folders).mkdir(parents=True, exist_ok=True)
-            root.joinpath(*folders, f"{name}.jsonl").touch()
-            root.joinpath(*folders, f"{name}.jsonl.zst").touch()  # an empty pack
-        assert logs_at(root) == sorted(root.rglob("*.jsonl"))
-
-
-def test_paths_of_logs_are_written_as_paths_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "one.jsonl").touch()
-    monkeypatch.chdir(tmp_path)
-    for given_as in (".", "runs", "./runs/", "runs/../runs", str(tmp_path)):
-        found = find_logs([Path(given_as)])
-        assert found.texts == [str(path) for path in Path(given_as).rglob("*.jsonl")]
-        assert list(found) == [Path(given_as, "one.jsonl" if "runs" in given_as else "runs/one.jsonl")]
-        assert found[:1] == found
-        assert found != []
 
 
 def test_a_line_that_is_missing_is_told() -> None:

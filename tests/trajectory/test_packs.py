@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 import zstandard
@@ -17,8 +16,9 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.trajectory import TrajectoryError, read_trajectory, to_line
 from sandbox_mcp.trajectory import packs as packs_module
-from sandbox_mcp.trajectory.log import find_logs, log_bytes, log_stamp
-from sandbox_mcp.trajectory.packs import PackWriter, has_log, leave_out, packed_logs
+from sandbox_mcp.trajectory.finding import find_logs, log_stamp, packed_logs
+from sandbox_mcp.trajectory.log import log_bytes
+from sandbox_mcp.trajectory.packs import PackWriter, has_log, leave_out
 from tests.each import each
 from tests.laws import at_least
 from tests.trajectory.events import SESSION, ended, said, started
@@ -248,21 +248,3 @@ def test_a_pack_that_was_cut_off_is_named_with_the_byte_and_what_is_whole(tmp_pa
     assert "the 4 sessions before it are whole" in said(len(whole) - 1)[0]
     with pytest.raises(TrajectoryError, match="is cut off in its first session"):
         said(sizes[0] - 1)
-
-
-def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open" / "a.jsonl").write_bytes(log_of("a"))
-    closed = tmp_path / "closed"
-    closed.mkdir()
-    look = os.scandir
-
-    def guarded(folder: str) -> Any:  # as permissions do not hold a superuser back
-        if Path(folder) == closed:
-            raise PermissionError(13, "Permission denied", folder)
-        return look(folder)
-
-    monkeypatch.setattr(os, "scandir", guarded)
-    assert [Path(folder) for folder in find_logs([tmp_path]).closed] == [closed]
-    with pytest.raises(TrajectoryError, match=r"closed.*cannot be read: Permission denied"):
-        find_logs([closed])
