@@ -17,7 +17,8 @@ from sandbox_mcp.server.lobby.showing import SessionApp
 from sandbox_mcp.server.mcp_server import SCOPE_KEY
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session.kept import seat_of
-from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
+from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
+from sandbox_mcp.session.open_session import OpenSession
 
 BEFORE, AFTER = "/s/", "/mcp"
 

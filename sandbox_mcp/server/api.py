@@ -34,13 +34,12 @@ from sandbox_mcp.server.models import (
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import SessionError, SessionSpec, chosen_instructions
 from sandbox_mcp.session.manager import (
-    ManagerError,
-    OpenSession,
     SessionManager,
     TooManySessionsError,
     UnknownSessionError,
     UnknownUserError,
 )
+from sandbox_mcp.session.open_session import OpenSession
 
 JSON_LINES = "application/jsonl"
 _B = TypeVar("_B", bound=Body)
@@ -110,7 +109,7 @@ class Api:
             operation = by_method[request.method if request.method != "HEAD" else "GET"]
             try:
                 result: Body | Response = await getattr(self, operation.name)(request)
-            except (ScenarioError, ManagerError, SessionError, OSError, _BadBodyError) as error:
+            except (SandboxError, OSError, _BadBodyError) as error:
                 return _told(error)
             if isinstance(result, Response):
                 return result
@@ -244,15 +243,16 @@ _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownSessionError, 404, "unknown_session"),
     (TooManySessionsError, 503, "too_many_sessions"),
     (SessionError, 409, "session_over"),
+    (SandboxError, 500, "cannot_begin"),
     (OSError, 500, "no_log"),
 )
 """How errors are told; the first that fits."""
 
 
-def _told(error: Exception) -> Response:
+def _told(error: SandboxError | OSError | _BadBodyError) -> Response:
     if isinstance(error, _BadBodyError):
         return problem(error.status, error.code, str(error))
     status, code = next((status, code) for kind, status, code in _TOLD if isinstance(error, kind))
     if isinstance(error, OSError):
         return problem(status, code, f"the log cannot be kept: {error.strerror or error}")
-    return problem(status, code, "\n".join(error.lines) if isinstance(error, SandboxError) else str(error))
+    return problem(status, code, "\n".join(error.lines))

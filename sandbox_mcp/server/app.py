@@ -34,7 +34,8 @@ from sandbox_mcp.server.metrics import TEXT, CallMeter
 from sandbox_mcp.server.models import Health
 from sandbox_mcp.server.patience import PatientConnections, uvicorn_config
 from sandbox_mcp.server.settings import ServerError, ServerSettings
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.telemetry import exporting, flush
 
 

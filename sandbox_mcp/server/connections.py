@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sandbox_mcp.server.guard import problem
 from sandbox_mcp.server.malformed import TooManyNamesError, whole_body
-from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.open_session import OpenSession
 
 MOST = 64
 """How many connections of the older protocol one place keeps."""
@@ -96,7 +96,7 @@ class Connections:
         if place is None:
             place = self._places[owner] = _Place()
             if isinstance(owner, OpenSession):
-                owner.watch(_unheard, lambda: self._end_streams(place))
+                owner.watch(lambda: None, lambda: self._end_streams(place))
                 owner.when_forgotten(lambda token=owner.token: self._end_all(place, token))
         return place
 
@@ -189,7 +189,3 @@ async def _left(transport: StreamableHTTPSessionManager, name: str) -> None:
 
     with suppress(RuntimeError):  # the server is stopping, and with it all connections
         await transport.asgi_app(scope, receive, send)
-
-
-def _unheard() -> None:
-    """What is called when a session announces something; nothing is done about it here."""

@@ -33,7 +33,7 @@ from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AgentCall, CallResult
-from sandbox_mcp.session.manager import OpenSession, Presentation
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.telemetry import exporting
 
 logger = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ answer repeats it.
 import json
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
@@ -34,6 +34,8 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.trajectory import mend_log
+from sandbox_mcp.whole_files import append_whole
 from sandbox_mcp.worlds.recorded import FORMAT, REDACTED, TapeTool, read_tape, without
 
 NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
@@ -70,11 +72,25 @@ class Upstream:
             yield client
 
 
-class TapeWriter:
-    """Writes takes on a tape, line by line."""
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Say of what the system refuses that it was about the tape.
 
-    def __init__(self, file: IO[str], redacted: frozenset[str]) -> None:
-        self._file = file
+    Raises:
+        SandboxError: it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise SandboxError(f"cannot write the tape {str(path)!r}: {error.strerror or error}") from error
+
+
+class TapeWriter:
+    """Writes takes on a tape, line by line. All of it raises SandboxError where the tape cannot be written."""
+
+    def __init__(self, path: Path, descriptor: int, redacted: frozenset[str]) -> None:
+        self._path = path
+        self._descriptor = descriptor
         self._redacted = redacted
         self._secrets = set[str]()
         self._acted = 0
@@ -97,8 +113,8 @@ class TapeWriter:
             self._acted += 1
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
+        with writing(self._path):
+            append_whole(self._descriptor, f"{json.dumps(line, ensure_ascii=False)}\n".encode(), self._path)
 
 
 @contextmanager
@@ -109,15 +125,13 @@ def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
         TapeError: the file is not a tape.
         SandboxError: it cannot be written, or another mirror writes on it.
     """
-    try:
-        with FileLock(path.with_name(f".{path.name}.lock")).held_at_once() as alone:
-            if not alone:
+    with ExitStack() as held:
+        with writing(path):
+            if not held.enter_context(FileLock(path.with_name(f".{path.name}.lock")).held_within(0)):
                 raise SandboxError(f"another mirror writes on the tape {str(path)!r}; give each its own")
             _check_old(path, redacted)
-            with path.open("a", encoding="utf-8", newline="\n") as file:
-                yield TapeWriter(file, redacted)
-    except OSError as error:
-        raise SandboxError(f"cannot write the tape {str(path)!r}: {error.strerror or error}") from error
+            file = held.enter_context(path.open("ab", buffering=0))
+        yield TapeWriter(path, file.fileno(), redacted)
 
 
 def _check_old(path: Path, redacted: frozenset[str]) -> None:
@@ -127,9 +141,7 @@ def _check_old(path: Path, redacted: frozenset[str]) -> None:
     if known != redacted:
         listed = " ".join(f"--redact {name}" for name in sorted(known)) or "no --redact"
         raise SandboxError(f"the tape {str(path)!r} was begun with {listed}; go on with the same, or use another tape")
-    data = path.read_bytes()
-    if not data.endswith(b"\n"):
-        os.truncate(path, data.rfind(b"\n") + 1)
+    mend_log(path)
 
 
 @asynccontextmanager

@@ -22,7 +22,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     EmptyResult,
     ListResourcesResult,
-    ListResourceTemplatesResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
@@ -36,7 +35,7 @@ from mcp_types import (
 
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import no_resource
-from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.open_session import OpenSession
 
 URI = "world://notices"
 METHODS = frozenset({"resources/subscribe", "resources/unsubscribe", "subscriptions/listen"})
@@ -75,7 +74,6 @@ class Notices:
         """The arguments of the SDK's server that serve the resource."""
         return {
             "on_list_resources": self._list,
-            "on_list_resource_templates": self._templates,
             "on_read_resource": self._read,
             "on_subscribe_resource": self._subscribe,
             "on_unsubscribe_resource": self._unsubscribe,
@@ -84,9 +82,6 @@ class Notices:
 
     async def _list(self, ctx: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(resources=[NOTICES] if self._find(ctx).session.has_notices else [])
-
-    async def _templates(self, _: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[])
 
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         opened = self._find(ctx)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.session import CallResult
-from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.tool_channel import Unanswered
 from sandbox_mcp.users import Line, UserTurn, as_read

@@ -24,7 +24,7 @@ from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.patience import uvicorn_config
 from sandbox_mcp.server.settings import ServerError, ServerSettings
 from sandbox_mcp.session.kept import KeptSessions
-from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.share import Share, Tallies
 from sandbox_mcp.telemetry import flush
 

@@ -52,13 +52,14 @@ def mark_in(meta: object) -> Mark | None:
 class _Batch:
     """Calls that wait to be run together."""
 
-    __slots__ = ("_marks", "calls", "done", "full", "results", "size")
+    __slots__ = ("_marks", "broke", "calls", "done", "full", "results", "size")
 
     def __init__(self, size: int | None) -> None:
         self.size = size
         self.calls: list[AgentCall] = []
         self._marks: list[Mark | None] = []
         self.results: dict[int, CallResult] = {}
+        self.broke: Exception | None = None
         self.full = anyio.Event() if size else None
         self.done: anyio.Event | None = None
 
@@ -112,6 +113,8 @@ class Batcher:
             batch = self._open[key] = _Batch(mark.size if mark else None)
             number = batch.add(call, mark)
             await self._lead(key, batch)
+        if batch.broke is not None:
+            raise batch.broke
         return batch.results[number]
 
     async def settle(self) -> None:
@@ -132,6 +135,8 @@ class Batcher:
             try:
                 results = await self._run([batch.calls[number] for number in order])
                 batch.results = dict(zip(order, results, strict=True))
+            except Exception as error:  # noqa: BLE001 - raised for every call of the batch
+                batch.broke = error
             finally:
                 self._last = time.monotonic()
                 if batch.done is not None:

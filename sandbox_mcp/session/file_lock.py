@@ -60,9 +60,11 @@ class FileLock:
             self._release()
 
     @contextmanager
-    def held_at_once(self) -> Generator[bool]:
-        """Hold the lock if it is free; says whether it is held."""
-        taken = self._taken()
+    def held_within(self, seconds: float) -> Generator[bool]:
+        """Hold the lock if it is free now, or in so many seconds; says whether it is held."""
+        until = time.monotonic() + seconds
+        while not (taken := self._taken()) and time.monotonic() < until:
+            time.sleep(INTERVAL)
         try:
             yield taken
         finally:

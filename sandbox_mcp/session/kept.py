@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,16 +20,17 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.session.file_lock import INTERVAL, FileLock
-from sandbox_mcp.session.manager import OpenSession, SessionManager, UnknownSessionError
+from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.share import OPEN, OVER, Share
 from sandbox_mcp.session.stand_in import looked_up
-from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, usable
+from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, has_opened, usable
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import EndReason, Sink, mend_log, read_trajectory
-from sandbox_mcp.trajectory.log import SUFFIX
+from sandbox_mcp.trajectory.packs import SUFFIX
 from sandbox_mcp.users import User
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,8 @@ CARE = "serving.lock"
 """The file whose lock is held by the server that takes care of a folder."""
 GRACE = 3.0
 """Seconds that a server waits for the last one to let go of its folder."""
+LAST_LINE = 16_384
+"""Bytes of a log in which the line of its end is looked for: more than that of the longest end that a harness tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +204,13 @@ class KeptSessions(SessionManager):
         path = self._log(waiting.name)
         mend_log(path)
         trajectory = read_trajectory(path)
-        if not trajectory.events:
+        if not has_opened(trajectory):
             raise StateError(f"{str(path)!r} was cut off before its user had spoken; delete it to begin anew")
         started = trajectory.started
         spec = SessionSpec.of_log(self.suite.get(started.scenario), started)
         presentation = self.presentation(spec)
         log = self.log_file(path)
-        user = self.user(str(started.user["kind"]), spec.scenario)
+        user = self.user(str(started.user.get("kind", "")), spec.scenario)
         session = Session(
             spec, user, traced(log, trajectory), presentation.tools, looked_up(spec.scenario, self.knowledge)
         )
@@ -225,8 +228,11 @@ class KeptSessions(SessionManager):
         """
         if not ID.fullmatch(name):
             raise StateError(UNFIT.format(name))
-        if not self._log(name).exists():
+        path = self._log(name)
+        if not path.exists():
             return None
+        if opened := next((item for item in self._open.values() if item.path == path), None):
+            return opened
         waiting = next((item for item in self._waiting.values() if item.name == name), None)
         with usable(self._logs):
             if waiting is None:
@@ -300,24 +306,19 @@ def cared_for(folder: Path) -> Generator[None]:
     Raises:
         StateError: another server does, or the folder cannot be used.
     """
-    with usable(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / CARE)
-        until = time.monotonic() + GRACE
-        while True:
-            with lock.held_at_once() as held:
-                if held:
-                    yield
-                    return
-            if time.monotonic() > until:
-                raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")
-            time.sleep(INTERVAL)
+    with ExitStack() as care:
+        with usable(folder):  # what is done in the context has errors of its own
+            folder.mkdir(parents=True, exist_ok=True)
+            held = care.enter_context(FileLock(folder / CARE).held_within(GRACE))
+        if not held:
+            raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")
+        yield
 
 
 def _has_end(path: Path) -> bool:
     """Whether the last line of a log is the end of its session; only that line is read."""
     with suppress(OSError), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 4096))
-        return b'"event":"end"' in file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        file.seek(max(0, size - LAST_LINE))
+        return file.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(b'{"event":"end",')
     return False

@@ -1,21 +1,16 @@
-"""Open sessions: who may reach which, where their logs go, and when they are given up.
+"""Many open sessions: which there are, where their logs go, and when they are given up.
 
 Policy: a session is known by an unguessable token and by nothing else, so that it outlives connections and processes of
-its agent. Whatever touches a session holds its lock. One that was not used for too long is closed as ``abandoned``.
+its agent. One that was not used for too long is closed as ``abandoned``.
 """
 
 import json
 import logging
-import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 import anyio
 from sandbox_scenarios import Suite
@@ -24,20 +19,19 @@ from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
-from sandbox_mcp.session.batching import WINDOW, Batcher
+from sandbox_mcp.session.batching import WINDOW
 from sandbox_mcp.session.log_files import LogFile, LogFiles
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.session.opening import SessionSpec
-from sandbox_mcp.session.session import Notice, Reply, Session
+from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.stand_in import looked_up
-from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, say_to_user, send_message
+from sandbox_mcp.session.tool_channel import SEND_TOOL
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
-from sandbox_mcp.users import ScriptedUser, User, UserTurn
+from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink
+from sandbox_mcp.users import ScriptedUser, User
 
 logger = logging.getLogger(__name__)
-_T = TypeVar("_T")
 UserFactory = Callable[[Scenario], User]
 """Makes the user that plays a scenario."""
 
@@ -75,181 +69,6 @@ class UnknownUserError(ManagerError):
     def __init__(self, kind: str, known: Iterable[str]) -> None:
         self.kind = kind
         super().__init__(f"unknown user {kind!r}; known: {', '.join(known)}")
-
-
-class Presentation:
-    """Tools as an agent sees them: those of the world, and the one that reaches the user where there is one.
-
-    Sessions that present the same share one object, so whatever a server builds from it is built once. ``lists`` has
-    the answers to ``tools/list`` that were made of it, by protocol version.
-    """
-
-    __slots__ = ("__weakref__", "listed", "lists", "tools")
-
-    def __init__(self, tools: Mapping[str, PresentedTool], listed: tuple[PresentedTool, ...]) -> None:
-        self.tools = tools
-        self.listed = listed
-        self.lists: dict[str, dict[str, Any]] = {}
-
-
-class OpenSession:
-    """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
-
-    __slots__ = (
-        "__weakref__", "_batcher", "_closing", "_forgotten", "_lock", "_log", "_watchers", "bearer", "opening", "path",
-        "presentation", "session", "token", "used",
-    )  # fmt: skip
-
-    def __init__(
-        self, session: Session, presentation: Presentation, log: Sink, opening: str, window: float = WINDOW
-    ) -> None:
-        self.token = secrets.token_urlsafe(24)
-        self.bearer = secrets.token_urlsafe(24)
-        self.session = session
-        self.presentation = presentation
-        self.opening = opening
-        self._lock = anyio.Lock(fast_acquire=True)
-        self.used = time.monotonic()
-        self.path: Path | None = log.path if isinstance(log, LogFile) else None
-        self._log = log
-        self._batcher = Batcher(self.run, window)
-        self._watchers: list[Callable[[], None]] = []
-        self._closing: list[Callable[[], None]] = []
-        self._forgotten: list[Callable[[], None]] = []
-        session.on_notice = self._tell
-
-    async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
-        """Let the agent call a tool it was offered. Faults are results, never exceptions.
-
-        ``meta`` is what the client sent beside the arguments; a mark in it tells which calls are one batch.
-        """
-        self.used = time.monotonic()
-        if name == SEND and self.session.spec.user_channel == "tool":
-            await self._batcher.settle()
-            return await self._alone(lambda: send_message(self.session, arguments))
-        return await self._batcher.call(AgentCall(name, arguments), meta)
-
-    async def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
-        """Carry out a call that was refused, now that the user has confirmed it; ``meta`` says how they did."""
-        self.used = time.monotonic()
-        await self._batcher.settle()
-        async with self.turn():
-            result = await self._made(partial(self.session.call_confirmed, call, refused, meta))
-        self._settled()
-        return result
-
-    async def answered(self, content: str, answer: UserTurn) -> CallResult:
-        """Let the agent say something that the person at its client has answered already."""
-        self.used = time.monotonic()
-        await self._batcher.settle()
-        return await self._alone(lambda: say_to_user(self.session, content, answer))
-
-    async def notices(self) -> tuple[Notice, ...]:
-        """All that has been announced so far."""
-        self.used = time.monotonic()
-        async with self.turn():
-            return self.session.notices
-
-    def watch(self, told: Callable[[], None], closing: Callable[[], None]) -> None:
-        """Have ``told`` called whenever something is announced, and ``closing`` once it never will again."""
-        self._watchers.append(told)
-        self._closing.append(closing)
-        self._settled()
-
-    def when_forgotten(self, told: Callable[[], None]) -> None:
-        """Have ``told`` called once the session can be reached no more."""
-        self._forgotten.append(told)
-
-    def forget(self) -> None:
-        """Tell all who asked that the session can be reached no more."""
-        forgotten, self._forgotten = self._forgotten, []
-        for told in forgotten:
-            told()
-
-    async def say(self, text: str, meta: Mapping[str, Any] | None = None) -> Reply:
-        """Let the agent say something to the user, and wait for the answer, which is recorded in any case.
-
-        Raises:
-            SessionError: the session is over.
-        """
-        self.used = time.monotonic()
-        await self._batcher.settle()
-        return await self._alone(lambda: self.session.say(text, meta))
-
-    async def end(self, reason: EndReason, detail: str | None = None) -> None:
-        """End the session; it can still be read. Ending it twice keeps the first reason."""
-        try:
-            async with self.turn():
-                self.session.end(reason, detail)
-        finally:
-            self._settled()
-
-    @property
-    def busy(self) -> bool:
-        """Whether something is being done in the session just now."""
-        return self._lock.locked()
-
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """The session to oneself, for as long as the context is open."""
-        return self._lock
-
-    def _release(self) -> None:
-        """Let go of the log's file; it is taken up again by whatever is recorded next."""
-        if isinstance(self._log, LogFile):
-            self._log.release()
-
-    def _settled(self) -> None:
-        """Once the session is over, let go of those who watch it and of its file."""
-        if self.session.over:
-            closing, self._closing = self._closing, []
-            for told in closing:
-                told()
-            self._release()
-
-    def lines(self) -> bytes | None:
-        """The log so far as JSON Lines, or None where it is kept elsewhere."""
-        if self.path is not None:
-            return self.path.read_bytes()
-        if isinstance(self._log, MemoryLog):
-            return "".join(to_line(event) for event in self._log.events).encode()
-        return None
-
-    async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        """Run a batch. Where nothing else can happen meanwhile, a lock that is free need not be taken."""
-        ahead = self.session.look_up(calls)
-        if ahead or self.busy or self.session.live is not None:
-            async with self._lock:
-                if ahead:
-                    await anyio.to_thread.run_sync(ahead)  # other sessions are served while this one looks
-                return await self._batch(calls)
-        return await self._batch(calls)
-
-    async def _batch(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        self.used = time.monotonic()
-        results = await self._made(partial(self.session.call_batch, calls))
-        self._settled()
-        return results
-
-    async def _made(self, work: Callable[[], _T]) -> _T:
-        """What comes of calls: in another thread where they may ask live sources, which others need not wait for."""
-        if self.session.live is None:
-            return work()
-        with self.session.handing_back(anyio.from_thread.run_sync):
-            return await anyio.to_thread.run_sync(work)
-
-    def _tell(self) -> None:
-        for told in self._watchers:
-            told()
-
-    async def _alone(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Finish what the user has begun to hear, even if whoever asked has gone: else it would go unanswered."""
-        async with self.turn():
-            try:
-                with anyio.CancelScope(shield=True):
-                    return await work()
-            finally:
-                self._settled()
-        raise RuntimeError("a shield was broken")
 
 
 MAX_SESSIONS = 5000
@@ -291,7 +110,7 @@ class SessionManager:
         self._seated: dict[str, OpenSession] = {}
         self._files = LogFiles()
         self._presented: dict[tuple[str, str, str, str], Presentation] = {}
-        self._alike: WeakValueDictionary[bytes, Presentation] = WeakValueDictionary()
+        self._alike: dict[bytes, Presentation] = {}
 
     def create(
         self, spec: SessionSpec, user: User, *, sink: Sink | None = None, seat: str | None = None
@@ -302,17 +121,19 @@ class SessionManager:
 
         Raises:
             ScenarioError: there is no such variant.
+            SandboxError: a model that is to answer in the world cannot be asked.
             TooManySessionsError: the limit is reached and no session is over.
             OSError: the log cannot be written.
         """
         self._make_room()
         presentation = self.presentation(spec)
         log = sink or (MemoryLog() if self.log_dir is None else self._files.new(self.log_dir, spec.id))
-        session = Session(spec, user, sink or traced(log), presentation.tools, looked_up(spec.scenario, self.knowledge))
         try:
+            knowledge = looked_up(spec.scenario, self.knowledge)
+            session = Session(spec, user, sink or traced(log), presentation.tools, knowledge)
             opening = session.begin()
             return self.adopt(OpenSession(session, presentation, log, opening, self.batch_window), seat)
-        except OSError:
+        except Exception:  # such as a disk that is full, or a model that cannot be asked
             if isinstance(log, LogFile):
                 log.discard()
             raise
@@ -438,11 +259,7 @@ class SessionManager:
         if key not in self._presented:
             tools = presented(spec.scenario, spec.variant)
             listed = (*tools.values(), SEND_TOOL) if spec.user_channel == "tool" else tuple(tools.values())
-            digest = fingerprint(listed)
-            shared = self._alike.get(digest)
-            if shared is None:
-                shared = self._alike[digest] = Presentation(tools, listed)
-            self._presented[key] = shared
+            self._presented[key] = self._alike.setdefault(fingerprint(listed), Presentation(tools, listed))
         return self._presented[key]
 
     def log_file(self, path: Path) -> LogFile:
@@ -451,6 +268,6 @@ class SessionManager:
 
 
 def fingerprint(tools: tuple[PresentedTool, ...]) -> bytes:
-    """A digest of everything an agent can see of these tools."""
-    seen = [(tool.tool.name, tool.name, tool.description, tool.schema) for tool in tools]
+    """A digest of everything an agent can see of these tools, and of which they are: two worlds may have their like."""
+    seen = [(id(tool.tool.function), tool.name, tool.description, tool.schema) for tool in tools]
     return sha256(json.dumps(seen).encode()).digest()

@@ -16,6 +16,7 @@ from sandbox_scenarios.filling import as_text
 from sandbox_scenarios.stage import NOTHING, OPENING, FallenDue, Stage, failed
 from sandbox_scenarios.variants import presented
 
+from sandbox_mcp.own_code import told
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Due, Unconfirmed
 from sandbox_mcp.session.hearing import CallsSoFar
 from sandbox_mcp.session.opening import (
@@ -85,7 +86,7 @@ class Session:
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
-        self.on_notice: Callable[[], None] = _unheard
+        self.on_notice: Callable[[], None] = lambda: None
         self._announced: list[Notice] = []
         self._notices: list[str] = []
         self._heard = scenario.clock.now
@@ -171,9 +172,9 @@ class Session:
                 return
             results[due.index] = self._record(due.name, outcome, clock, batch, {**calls[due.index].meta, **meta})
         self._announce()
-        notices = self._take_notices()
-        last = order[-1].index
-        results[last] = results[last].with_notices(notices)
+        if order:
+            last = order[-1].index
+            results[last] = results[last].with_notices(self._take_notices())
 
     def _failed(
         self, failure: WorldFailedError, due: Due | None, clock: float, batch: str, calls: Sequence[AgentCall]
@@ -183,8 +184,8 @@ class Session:
             outcome = Outcome(due.checked.tool, due.checked.arguments, fault=failed(failure))
             self._record(due.name, outcome, clock, batch, calls[due.index].meta)
         self.end("world_failed", str(failure))
-        told = "WorldFailedError: the world itself is broken and this session is over; the call is not to blame"
-        return [CallResult({}, told) for _ in calls]
+        text = "WorldFailedError: the world itself is broken and this session is over; the call is not to blame"
+        return [CallResult({}, text) for _ in calls]
 
     def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
         """Let the user confirm a call that was refused, and carry it out at once; ``meta`` says how they confirmed.
@@ -233,20 +234,14 @@ class Session:
         if self.turns >= self.spec.scenario.max_turns:
             return self._over("max_turns")
         try:
-            heard = replace(self._dialogue[-1], act=self._act)
-            turn = answer or await self.user.respond((*self._dialogue[:-1], heard))
+            turn = answer or await self._users_turn()
+            for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
+                outcome = Outcome(made.tool, made.arguments, result=made.result)
+                batch = f"b{self._recorder.seq}"
+                self._record(made.tool.name, outcome, self.stage.now, batch, NOTHING, caller="user")
+            came = {act.name: self._act(act) for act in turn.does}
         except UserError as error:
             return self._over("user_failed", str(error))
-        except WorldFailedError as failure:
-            return self._over("world_failed", str(failure))
-        for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
-            outcome = Outcome(made.tool, made.arguments, result=made.result)
-            batch = f"b{self._recorder.seq}"
-            self._record(made.tool.name, outcome, self.stage.now, batch, NOTHING, caller="user")
-        told: dict[str, str] = {}
-        try:
-            for act in turn.does:
-                told[act.name] = self._act(act)
         except WorldFailedError as failure:
             return self._over("world_failed", str(failure))
         for code in turn.confirms:
@@ -257,7 +252,7 @@ class Session:
             self._record(END, outcome, clock, f"b{self._recorder.seq}", turn.meta, caller="user")
             return self._over("user_ended")
         says = turn.says
-        for name, result in told.items():  # what came of its acts stands where it says ``{act}``
+        for name, result in came.items():  # what came of its acts stands where it says ``{act}``
             says = says.replace(f"{{{name}}}", result)
         self._say("user", says, turn.meta)
         self._announce()
@@ -267,6 +262,24 @@ class Session:
         if limit:
             return self._over(limit)
         return Reply(says, over=False, notices=tuple(self._take_notices()))
+
+    async def _users_turn(self) -> UserTurn:
+        """What the user does about what was said to it.
+
+        Raises:
+            UserError: it broke, on whatever that was.
+            WorldFailedError: the world broke, in which it acted.
+            OSError: what it did cannot be recorded.
+        """
+        heard = replace(self._dialogue[-1], act=self._act)
+        try:
+            return await self.user.respond((*self._dialogue[:-1], heard))
+        except (UserError, WorldFailedError):
+            raise
+        except Exception as error:
+            if error is self._recorder.lost:
+                raise
+            raise UserError(f"the user broke: {told(error)}") from error
 
     def end(self, reason: EndReason, detail: str | None = None) -> None:
         """Close the session; closing it twice keeps the first reason.
@@ -483,10 +496,6 @@ def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -
     if isinstance(before, ToolCall):
         return before.caller != "user"
     return before is None or before.sender != "agent"
-
-
-def _unheard() -> None:
-    """What is called when the world speaks up in a session without a listener."""
 
 
 def settled(coroutine: Coroutine[Any, Any, _Value]) -> _Value:

@@ -9,19 +9,23 @@ import errno
 import json
 import re
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.log_files import LogFile
-from sandbox_mcp.session.manager import ManagerError, OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.manager import ManagerError, SessionManager
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.telemetry import traced
-from sandbox_mcp.trajectory import SessionStarted, Trajectory, mend_log, parse_trajectory, read_trajectory
+from sandbox_mcp.trajectory import Trajectory, mend_log, parse_trajectory, read_trajectory
+from sandbox_mcp.trajectory.packs import SUFFIX
 from sandbox_mcp.users import User
+from sandbox_mcp.whole_files import write_whole
 
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 """What may name a session in a state folder, and thus a file."""
@@ -110,7 +114,7 @@ class StoredSession(OpenSession):
         last = self.session
         told = len(last.notices)
         trajectory = read_trajectory(self._file.path) if self._size() else None
-        if trajectory is not None and not _opened(trajectory):
+        if trajectory is not None and not has_opened(trajectory):
             trajectory = None
         log = traced(self._file, trajectory)
         self.session = Session(last.spec, last.user, log, last.tools, last.live)
@@ -130,7 +134,7 @@ class StoredSession(OpenSession):
         return path.stat().st_size if path.exists() else 0
 
 
-def _opened(trajectory: Trajectory) -> bool:
+def has_opened(trajectory: Trajectory) -> bool:
     """Whether the user has spoken; before that, nothing has happened that could be gone on with."""
     return any(event.event == "message" and event.sender == "user" for event in trajectory.events)
 
@@ -149,34 +153,27 @@ class StateDir:
         with usable(self._folder):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def open(self, spec: SessionSpec) -> StoredSession:
-        """Continue the session of ``spec.id``, or begin it.
+    def open(self, spec: SessionSpec, user_kind: str | None = None) -> StoredSession:
+        """Continue the session of ``spec.id``, or begin it, with a user of that kind, or of the manager's default kind.
 
         Raises:
             StateError: the id cannot name a file, or files cannot be written or locked there.
+            UnknownUserError: there is no such user.
             SessionError, TrajectoryError: its log is of something else, or cannot be read.
         """
         log = self._manager.log_file(self._log_of(spec.id))
-        user = self._manager.user(None, spec.scenario)
+        user = self._manager.user(user_kind, spec.scenario)
         with usable(self._folder):
             manager = self._manager
             return StoredSession(spec, user, manager.presentation(spec), log, manager.batch_window, manager.knowledge)
 
     def named(self, session_id: str) -> StoredSession | None:
-        """The session of that id, to go on with; None where the folder has none.
+        """The session of that id, to go on with, with the user that it was begun with; None where the folder has none.
 
         Raises:
             StateError: the id cannot name a file, or the folder cannot be used.
+            UnknownUserError: its user is not among those of the manager.
             ScenarioError, SessionError, TrajectoryError: its scenario or its log is no longer what it was.
-        """
-        started = self.started(session_id)
-        return self.resume(started) if started else None
-
-    def started(self, session_id: str) -> SessionStarted | None:
-        """How a session in the folder began; None where there is none of that id.
-
-        Raises:
-            TrajectoryError: its log cannot be read.
         """
         path = self._log_of(session_id)
         if not path.exists():
@@ -184,14 +181,30 @@ class StateDir:
         with usable(self._folder), FileLock(path.with_suffix(".lock")).held():
             mend_log(path)
             first, _, _ = path.read_bytes().partition(b"\n")
-        return parse_trajectory(first, str(path)).started if first else None
+        if not first:
+            return None
+        started = parse_trajectory(first, str(path)).started
+        spec = SessionSpec.of_log(self._manager.suite.get(started.scenario), started)
+        return self.open(spec, str(started.user.get("kind", "")))
 
-    def new_id(self, name: str) -> str:
-        """An id like ``name`` that no session in the folder has."""
-        number = 1
-        while (self._folder / f"{name if number == 1 else f'{name}-{number}'}.jsonl").exists():
+    def begin(self, spec: SessionSpec) -> StoredSession:
+        """Begin a session, with a number behind ``spec.id`` where that is taken. Raises like :meth:`open`."""
+        own, number = spec, 1
+        while not self._claimed(own.id):
             number += 1
-        return name if number == 1 else f"{name}-{number}"
+            own = replace(spec, session_id=f"{spec.id}-{number}")
+        try:
+            return self.open(own)
+        except Exception:
+            self._log_of(own.id).unlink(missing_ok=True)
+            raise
+
+    def _claimed(self, session_id: str) -> bool:
+        """Whether an id was free, and is now taken: two processes that begin at the same moment get one each."""
+        with usable(self._folder), suppress(FileExistsError):
+            self._log_of(session_id).touch(exist_ok=False)
+            return True
+        return False
 
     @property
     def current(self) -> str | None:
@@ -204,18 +217,7 @@ class StateDir:
 
     @current.setter
     def current(self, session_id: str | None) -> None:
-        path = self._folder / CURRENT
-        path.with_suffix(".tmp").write_text(json.dumps({"session": session_id}), encoding="utf-8")
-        path.with_suffix(".tmp").replace(path)
-
-    def resume(self, started: SessionStarted) -> StoredSession:
-        """Continue a session of which only the log is known.
-
-        Raises:
-            ScenarioError: its scenario is gone.
-            SessionError, TrajectoryError: its scenario has changed, or the log cannot be read.
-        """
-        return self.open(SessionSpec.of_log(self._manager.suite.get(started.scenario), started))
+        write_whole(self._folder / CURRENT, json.dumps({"session": session_id}))
 
     def _log_of(self, session_id: str) -> Path:
         if not ID.fullmatch(session_id):
@@ -224,4 +226,4 @@ class StateDir:
             raise StateError(
                 f"session {session_id!r} is served over HTTP from this folder; choose another id or folder"
             )
-        return self._folder / f"{session_id}.jsonl"
+        return self._folder / f"{session_id}{SUFFIX}"

@@ -16,7 +16,8 @@ from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
 from sandbox_mcp.endpoint.solver import Solver
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default

@@ -24,7 +24,8 @@ from sandbox_mcp.server.mcp_server import PreparedResult, SessionFace, in_scope,
 from sandbox_mcp.server.notices import Notices
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import CallResult, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.users import ScriptedUser
 from tests.node.fixture_lists import Resources, complete_argument, get_prompt, list_prompts, set_level
 from tests.node.fixture_pack import TOOLS, lacks_sampling

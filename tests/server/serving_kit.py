@@ -13,7 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 from sandbox_mcp.server.app import serving
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.trajectory import Trajectory, parse_trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.suite import SUITE

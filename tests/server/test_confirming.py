@@ -24,7 +24,8 @@ from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.session import AgentCall, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.users import ScriptedUser

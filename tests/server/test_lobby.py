@@ -13,7 +13,8 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.server.lobby.names import PAGE
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
 from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.worlds import FILES, named
@@ -333,13 +334,22 @@ async def test_a_stored_scenario_is_found_by_the_next_process(tmp_path: Path) ->
     assert [read_trajectory(path).complete for path in logs] == [False, True]
 
 
-async def test_a_stored_scenario_that_has_changed_since_is_not_running_any_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@each(
+    ("was", "now"),
+    [
+        (SUITE.get("wifi_off").digest, "0" * 64),
+        ('"scenario":"wifi_off"', '"scenario":"gone"'),
+        ('{"event"', "milk, "),
+        ('"schema":1', '"schema":9'),
+    ],
+)
+async def test_a_stored_scenario_that_cannot_go_on_is_not_running_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], was: str, now: str
 ) -> None:
     manager = SessionManager(SUITE)
     await Lobby(manager, StoredSeat(StateDir(tmp_path, manager))).call("start_scenario", {"name": "wifi_off"}, None, {})
     log = tmp_path / "wifi_off-all_tools-s0-t0.jsonl"
-    log.write_text(log.read_text().replace(manager.suite.get("wifi_off").digest, "0" * 64))
+    log.write_text(log.read_text().replace(was, now))
 
     later = SessionManager(SUITE)
     lobby = Lobby(later, StoredSeat(StateDir(tmp_path, later)))

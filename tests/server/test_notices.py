@@ -26,7 +26,8 @@ from mcp_types import (
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.notices import MOST, URI, offered_to
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each

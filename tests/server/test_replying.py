@@ -14,7 +14,8 @@ from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
 from sandbox_mcp.server.replying import LONGEST, question_for
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.session.tool_channel import SEND
 from sandbox_mcp.trajectory import Message, ToolCall

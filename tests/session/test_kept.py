@@ -9,7 +9,9 @@ import pytest
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.kept import KeptSessions, cared_for
-from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError, UnknownSessionError
+from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownSessionError
+from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.session.share import OVER, Share, Tallies
 from sandbox_mcp.session.stored import StateDir, StateError
 from sandbox_mcp.trajectory import read_trajectory
 from tests.suite import SUITE
@@ -94,7 +96,7 @@ async def test_stopping_leaves_sessions_to_the_next_server_and_ends_them_where_n
 async def test_those_nobody_has_asked_for_count_and_make_room_once_they_are_over(tmp_path: Path) -> None:
     first = server(tmp_path)
     over, goes_on = begun(first), begun(first)
-    await over.end("abandoned")
+    await over.end("abandoned", "\x01" * 2000)  # the longest that a harness may tell, and as long as it can become
     later = server(tmp_path, max_sessions=2)
     assert len(later) == 2
     fresh = begun(later)
@@ -110,6 +112,9 @@ async def test_a_call_that_speaks_of_an_end_is_none(tmp_path: Path) -> None:
     await first.call("get_wifi_status", {"event": "end"})
     with pytest.raises(TooManySessionsError):
         begun(server(tmp_path, max_sessions=1))
+    tallies = Tallies(1)
+    server(tmp_path, share=Share(0, tallies))
+    assert tallies.of_each(OVER) == [0]
     assert not server(tmp_path).get(first.token).session.over
 
 
@@ -148,6 +153,8 @@ def damaged(log: Path, url: Path) -> Iterator[str]:
     yield "another scenario"
     log.write_text(log_was.split("\n")[0] + "\n")
     yield "no opening"
+    log.write_text("".join(log_was.splitlines(keepends=True)[:3]))
+    yield "half an opening"
     log.write_text("nonsense\n")
     yield "no log"
     log.write_text(log_was)
@@ -197,6 +204,8 @@ def test_a_folder_has_one_server_at_a_time(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("sandbox_mcp.session.kept.GRACE", 0.0)
     with cared_for(tmp_path), pytest.raises(StateError, match="another server takes care"), cared_for(tmp_path):
         pass
+    with pytest.raises(ConnectionError), cared_for(tmp_path):
+        raise ConnectionError  # which says nothing of the folder
     with cared_for(tmp_path):
         pass
 
@@ -205,13 +214,15 @@ def test_a_session_served_over_http_is_not_played_over_stdio(tmp_path: Path) -> 
     begun(server(tmp_path), session_id="mine")
     manager = SessionManager(SUITE)
     with pytest.raises(StateError, match="served over HTTP"):
-        StateDir(tmp_path, manager).started("mine")
+        StateDir(tmp_path, manager).named("mine")
 
 
 async def test_a_session_that_was_begun_over_stdio_gets_a_url(tmp_path: Path) -> None:
     spec = SessionSpec(SUITE.get("wifi_off"), "all_tools", session_id="mine")
     await StateDir(tmp_path, SessionManager(SUITE)).open(spec).call("set_wifi_status", {"on": False})
-    opened = server(tmp_path).named("mine")
+    manager = server(tmp_path)
+    opened = manager.named("mine")
     assert opened
+    assert manager.named("mine") is opened
     seen = await server(tmp_path).get(opened.token).call("get_wifi_status", {})
     assert seen.structured == {"result": False}

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.session import AgentCall, CallResult, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
 from sandbox_mcp.users import ScriptedUser

@@ -15,12 +15,12 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.agent_calls import CallResult
 from sandbox_mcp.session.log_files import LogFiles
 from sandbox_mcp.session.manager import (
-    OpenSession,
     SessionManager,
     TooManySessionsError,
     UnknownSessionError,
     UnknownUserError,
 )
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
 from sandbox_mcp.worlds.phone.knowledge import Knowledge

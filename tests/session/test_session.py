@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
 from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
 from sandbox_mcp.worlds import default
+from tests.each import each
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")
@@ -37,6 +39,7 @@ def run(work: Callable[[], Awaitable[Any]]) -> Any:
 
 def test_the_user_opens() -> None:
     session, log = opened()
+    assert session.call_batch([]) == []
     assert session.dialogue == (Line("user", WIFI_OFF.user.opening),)
     assert isinstance(log.events[-1], Message)
 
@@ -161,26 +164,36 @@ def test_a_session_that_is_over_takes_nothing_more() -> None:
     assert len(log.events) == written
 
 
+@dataclass
 class BrokenUser:
-    """A user whose endpoint is down."""
+    """A user whose endpoint is down, or whose code is wrong."""
 
-    kind = "broken"
+    error: Exception
+    kind: str = "broken"
 
     def describe(self) -> Mapping[str, Any]:
         return {"model": "none"}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
-        raise UserError("the endpoint does not answer")
+        raise self.error
 
 
-def test_a_user_that_breaks_is_not_the_agents_fault() -> None:
+@each(
+    ("error", "detail"),
+    [
+        (UserError("the endpoint does not answer"), "the endpoint does not answer"),
+        (KeyError("city"), "the user broke: KeyError: 'city' (test_session.py, line"),
+        (OSError("no answer"), "the user broke: OSError: no answer (test_session.py, line"),
+    ],
+)
+def test_a_user_that_breaks_is_not_the_agents_fault(error: Exception, detail: str) -> None:
     log = MemoryLog()
-    session = Session(SessionSpec(WIFI_OFF), BrokenUser(), log)
+    session = Session(SessionSpec(WIFI_OFF), BrokenUser(error), log)
     session.begin()
     assert run(lambda: session.say("Wifi is off.")).reason == "user_failed"
     end = log.events[-1]
     assert isinstance(end, SessionEnded)
-    assert end.detail == "the endpoint does not answer"
+    assert str(end.detail).startswith(detail)
 
 
 def test_a_session_goes_on_where_its_log_stops() -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.session import SessionError, SessionSpec, file_lock
 from sandbox_mcp.session.file_lock import FileLock
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.manager import USERS, SessionManager, UnknownUserError
 from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
+from sandbox_mcp.users import UserTurn
 from sandbox_mcp.worlds.phone.knowledge import Knowledge
 from tests.each import each
 from tests.laws import at_least
@@ -116,6 +117,29 @@ async def test_a_log_of_something_else_is_not_gone_on_with(tmp_path: Path) -> No
         process(tmp_path, scenario="ferry_countdown")
 
 
+async def test_a_session_goes_on_with_the_user_that_it_was_begun_with(tmp_path: Path) -> None:
+    users = {**USERS, "silent": lambda _: Silent()}
+    spec = SessionSpec(SUITE.get("wifi_off"), session_id="mine")
+    StateDir(tmp_path, SessionManager(SUITE, users=users, default_user="silent")).open(spec)
+    again = StateDir(tmp_path, SessionManager(SUITE, users=users)).named("mine")
+    assert again
+    assert again.session.user.kind == "silent"
+    with pytest.raises(UnknownUserError, match="unknown user 'silent'; known: scripted"):
+        StateDir(tmp_path, SessionManager(SUITE)).named("mine")
+
+
+class Silent:
+    """A user that leaves without a word."""
+
+    kind = "silent"
+
+    def describe(self) -> dict[str, Any]:
+        return {}
+
+    async def respond(self, dialogue: object) -> UserTurn:
+        return UserTurn(None)
+
+
 async def test_a_file_that_is_no_log_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text("shopping list\nmilk\n")
     with pytest.raises(TrajectoryError, match="is not a trajectory log"):
@@ -152,18 +176,16 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 async def test_ids_are_made_where_none_is_given(tmp_path: Path) -> None:
-    state = StateDir(tmp_path, SessionManager(SUITE))
-    assert state.new_id("a") == "a"
-    process(tmp_path, session="a")
+    state, spec = StateDir(tmp_path, SessionManager(SUITE)), SessionSpec(SUITE.get("wifi_off"), session_id="a")
     process(tmp_path, session="a-2")
-    assert state.new_id("a") == "a-3"
+    assert [state.begin(spec).session.spec.id for _ in range(3)] == ["a", "a-3", "a-4"]
 
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     one, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
-    with one.held(), other.held_at_once() as held:
+    with one.held(), other.held_within(0) as held:
         assert not held
-    with other.held(), one.held_at_once() as held:
+    with other.held(), one.held_within(0) as held:
         assert not held
 
 

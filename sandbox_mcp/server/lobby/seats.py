@@ -7,7 +7,6 @@ more than "run the scenario X". It learns names of scenarios and what their user
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from secrets import token_hex
 from typing import Any, Protocol
 
@@ -31,7 +30,8 @@ from sandbox_mcp.server.lobby.texts import (
     still_running,
 )  # fmt: skip
 from sandbox_mcp.session import CallResult, SessionError, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager, TooManySessionsError
+from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownUserError
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.tools import Outcome, bind
 from sandbox_mcp.trajectory import TrajectoryError
@@ -77,22 +77,20 @@ class StoredSeat:
         self._current: OpenSession | None = None
 
     def current(self) -> OpenSession | None:
-        """The session that the folder names, whoever began it; None if its scenario is gone or has changed."""
+        """The session that the folder names, whoever began it; None if it cannot go on, as after an update."""
         wanted = self._state.current
         if wanted is not None and (self._current is None or self._current.session.spec.id != wanted):
-            started = self._state.started(wanted)
             try:
-                self._current = self._state.resume(started) if started else None
-            except (ScenarioError, SessionError, TrajectoryError) as error:  # as after an update
+                self._current = self._state.named(wanted)
+            except (ScenarioError, SessionError, TrajectoryError, UnknownUserError) as error:
                 sys.stderr.write(f"the scenario that was running cannot go on: {error}\n")
                 self._state.current = self._current = None
         return self._current
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the folder, under an id of its own."""
-        own = replace(spec, session_id=self._state.new_id(spec.id))
-        self._current = self._state.open(own)
-        self._state.current = own.id
+        self._current = self._state.begin(spec)
+        self._state.current = self._current.session.spec.id
         return self._current
 
 

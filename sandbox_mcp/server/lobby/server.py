@@ -32,7 +32,7 @@ from sandbox_mcp.server.lobby.texts import END, SHOW, button, how_to_begin, lobb
 from sandbox_mcp.server.mcp_server import PreparedResult, ToolPages, in_scope, server_of
 from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.session import CallResult
-from sandbox_mcp.session.manager import OpenSession, Presentation
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 
 BUTTON = Prompt(
     name="run_scenario",

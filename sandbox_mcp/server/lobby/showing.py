@@ -25,7 +25,7 @@ from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import no_resource
 from sandbox_mcp.server.mcp_server import wire_result
 from sandbox_mcp.session import CallResult
-from sandbox_mcp.session.manager import OpenSession
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.trajectory.log import parse_trajectory
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
@@ -22,10 +23,11 @@ from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
-from sandbox_mcp.trajectory.log import logs_at
+from sandbox_mcp.trajectory.finding import logs_at
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import load, named
 from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills
+from tests.server.serving_kit import served
 
 HERE = Path(__file__).parent
 UNASKED = {"number": 5}
@@ -149,7 +151,18 @@ def test_without_a_key_a_scenario_that_is_to_be_filled_in_is_refused_in_one_line
         monkeypatch.delenv(name, raising=False)
     done = played(place, "out")
     assert isinstance(done.exception, SandboxError)
-    assert "'look_elsewhere_first' lets 'stand-in' answer, which cannot be asked: set OPENAI" in str(done.exception)
+    problem = "'look_elsewhere_first' lets 'stand-in' answer, which cannot be asked: set OPENAI"
+    assert problem in str(done.exception)
+    manager = SessionManager(Suite([place / "lamps.yaml"]), log_dir=place / "logs")
+
+    async def asked_for() -> Any:
+        async with served(manager) as server:
+            return await server.api("POST", "/api/sessions", {"scenario": "look_elsewhere_first"})
+
+    answer = anyio.run(asked_for)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "cannot_begin")
+    assert problem in answer.json()["error"]["message"]
+    assert list((place / "logs").iterdir()) == []
 
 
 def test_nobody_is_asked_when_scenarios_are_tried(place: Path) -> None:

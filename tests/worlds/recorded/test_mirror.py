@@ -16,11 +16,13 @@ from mcp import Client, StdioServerParameters
 from mcp_types import Tool
 from sandbox_scenarios.stage import Stage
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.mirror import recording
 from sandbox_mcp.tools.calling import Outcome, call, present
 from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load
 from tests.each import each
+from tests.session.full_disks import no_file_beyond
 from tests.warm import program
 
 SERVER = [sys.executable, str(Path(__file__).parent / "counter_server.py")]
@@ -148,7 +150,6 @@ def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
     from mcp.server import Server
     from mcp_types import ListToolsResult, Tool
 
-    from sandbox_mcp.errors import SandboxError
     from sandbox_mcp.server.mirror import MOST_PAGES, Upstream, mirrored, recording
 
     asked = 0
@@ -197,6 +198,25 @@ def test_a_secret_is_in_no_answer_on_the_tape_in_whatever_form(
     for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
         assert written not in whole
         assert json.dumps(written, ensure_ascii=False)[1:-1] not in whole
+
+
+def test_a_last_line_that_lacks_only_its_end_stays_on_the_tape(tmp_path: Path):
+    whole, tape = (Path(__file__).parent / "lamps.jsonl").read_bytes(), tmp_path / "tape.jsonl"
+    tape.write_bytes(whole.removesuffix(b"\n"))
+    with recording(tape, frozenset({"pin"})):
+        assert tape.read_bytes() == whole
+
+
+def test_a_tape_that_cannot_be_written_is_told_as_such_and_nothing_else_is(tmp_path: Path):
+    tool, path = Tool(name="log-in", input_schema={"type": "object"}), tmp_path / "tape.jsonl"
+    with recording(path, frozenset()) as tape:
+        tape.record(tool, {}, {"content": []})
+        before = path.read_bytes()
+        with no_file_beyond(len(before) + 40), pytest.raises(SandboxError, match=r"cannot write the tape .*tape.jsonl"):
+            tape.record(tool, {"text": "x" * 400}, {"content": []})
+        assert path.read_bytes() == before
+    with pytest.raises(ConnectionError), recording(tmp_path / "other.jsonl", frozenset()):
+        raise ConnectionError
 
 
 def test_what_is_secret_is_no_part_of_a_number_or_a_word_like_it(tmp_path: Path):

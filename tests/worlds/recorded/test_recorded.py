@@ -14,8 +14,11 @@ from sandbox_scenarios.stage import Stage
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.cli import group
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
+from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import load
 from tests.each import each
@@ -69,6 +72,23 @@ def test_what_was_never_asked_is_refused_with_the_nearest_call(stage: Stage):
 def test_an_acting_call_is_not_answered_a_second_time(stage: Stage):
     made(stage, "set_lamp", LIGHT)
     assert "after 1 acting call, the last set_lamp" in told(made(stage, "set_lamp", LIGHT))
+
+
+def test_two_tapes_of_one_server_are_not_taken_for_each_other(tmp_path: Path):
+    for name, lit in (("dark", "false"), ("bright", "true")):
+        answer = f'"structuredContent": {{"lit": {lit}}}'
+        (tmp_path / f"{name}.jsonl").write_text(TAPE.read_text().replace('"structuredContent": {"lit": false}', answer))
+        text = (HERE / "lamps.yaml").read_text().replace("lamps.jsonl", f"{name}.jsonl")
+        for was in ("family: lamps", "name: dark_room", "extends: dark_room", "name: light_the_second_lamp"):
+            text = text.replace(was, f"{was}_{name}")
+        (tmp_path / f"{name}.yaml").write_text(text)
+    suite = Suite([tmp_path])
+    manager, seen = SessionManager(suite), dict[str, Any]()
+    for name in ("dark", "bright"):
+        scenario = suite.get(f"light_the_second_lamp_{name}")
+        opened = manager.create(SessionSpec(scenario), ScriptedUser.of(scenario.user))
+        seen[name] = opened.session.call("get-lamp", LOOK).structured
+    assert seen == {"dark": {"lit": False}, "bright": {"lit": True}}
 
 
 def test_a_secret_may_be_any_and_does_not_reach_the_state(stage: Stage):
