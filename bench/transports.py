@@ -24,7 +24,7 @@ from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
 from bench.table import BudgetRow, how_many, show
-from sandbox_mcp.run.play import Reach, play
+from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.transports import TRANSPORTS, transport
 from sandbox_mcp.server.app import base_url, listener_on
 from sandbox_mcp.server.listing import listing
@@ -42,11 +42,11 @@ IN_MEMORY, OVER_HTTP = 1.3, 1.2
 Work = Callable[[], Awaitable[None]]
 
 
-async def played(scenario: str, log: Path, manager: SessionManager, reach: Reach) -> None:
+async def played(scenario: str, log: Path, arena: Arena) -> None:
     """Play one session and record it."""
     chosen = SUITE.get(scenario)
     with LogWriter(log) as sink:
-        await play(manager, SessionSpec(chosen), ReferenceAgent(), ScriptedUser.of(chosen.user), sink, reach)
+        await play(arena, SessionSpec(chosen), ReferenceAgent(), ScriptedUser.of(chosen.user), sink)
     log.rename(log.with_suffix(".last"))  # noqa: ASYNC240 - what is measured waits for its file as well
 
 
@@ -114,7 +114,7 @@ async def measured(scenario: str, sessions: int) -> dict[str, list[float]]:
             for name in TRANSPORTS:
                 manager = SessionManager(SUITE, max_sessions=2, batch_window=0.0)
                 reach = await opened.enter_async_context(transport(name, manager))
-                ways[name] = lambda manager=manager, reach=reach: played(scenario, log, manager, reach)
+                ways[name] = partial(played, scenario, log, Arena(manager, reach))
             await ways["direct"]()
             bare, calls = bare_server(log.with_suffix(".last"))
             url = await opened.enter_async_context(listening(bare))

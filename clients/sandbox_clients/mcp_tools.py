@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -202,7 +203,7 @@ def output(result: "CallToolResult") -> ToolOutput:
     text = "\n".join(item.text for item in result.content if item.type == "text")
     if result.is_error:
         return ToolOutput(text, is_error=True)
-    structured = result.structured_content
+    structured = deepcopy(result.structured_content)  # in memory it is the server's own, which has recorded it
     return ToolOutput(text, parsed(text) if structured is None else unwrapped(structured))
 
 

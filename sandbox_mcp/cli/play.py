@@ -77,7 +77,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
     import anyio
 
     from sandbox_mcp.run.human_agent import PersonAgent
-    from sandbox_mcp.run.play import play
+    from sandbox_mcp.run.play import Arena, play
     from sandbox_mcp.run.transports import transport
     from sandbox_mcp.run.users import human_users, require_person
     from sandbox_mcp.session import SessionSpec
@@ -98,7 +98,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
         with folder.writer(unit) as log:
             async with transport("http" if agent.needs_url else "direct", manager) as reach:
                 try:
-                    await play(manager, spec, agent, users.make(spec), traced(log), reach)
+                    await play(Arena(manager, reach), spec, agent, users.make(spec), traced(log))
                 finally:
                     with anyio.CancelScope(shield=True):
                         await agent.aclose()

@@ -5,17 +5,19 @@ is abandoned; its log can be graded at any moment.
 """
 
 import copy
+import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox_clients.mcp_tools import unwrapped
 from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.select import select
-from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session import Session, SessionSpec, settled
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 
@@ -37,7 +39,7 @@ class SessionAtHand:
     def __init__(self, scenario: Scenario, variant: str, seed: int) -> None:
         self._log = MemoryLog()
         spec = SessionSpec(scenario, variant, seed, agent={"name": "by_hand"})
-        self.session = Session(spec, ScriptedUser(scenario.user.script), self._log)
+        self.session = Session(spec, ScriptedUser.of(scenario.user), self._log)
         self.opening = self.session.begin()
 
     @property
@@ -51,16 +53,14 @@ class SessionAtHand:
         Raises:
             ToolRefusedError: the tool refused, or there is none of that name.
         """
-        found = self.session.call(name, arguments)
+        found = self.session.call(name, copy.deepcopy(arguments))
         if found.error is not None:
             raise ToolRefusedError(found.error)
-        return found.structured.get("result", dict(found.structured))
+        return unwrapped(json.loads(found.text))
 
     def say(self, text: str) -> str | None:
         """Say something to the user and get the reply; None once the user has left."""
-        from sandbox_mcp.run.evaluate import in_own_loop
-
-        return in_own_loop(lambda: self.session.say(text)).text
+        return settled(self.session.say(text)).text
 
     @property
     def log(self) -> PlayedLog:

@@ -132,9 +132,10 @@ def evaluate(
         ("trials", trials, _is_whole(trials) and trials >= 1, "a whole number from 1"),
         ("jobs", jobs, _is_whole(jobs) and jobs >= 1, "a whole number from 1"),
         ("seed", seed, _is_whole(seed), "a whole number"),
-        ("max_turn_seconds", max_turn_seconds, max_turn_seconds > 0, "more than 0"),
+        ("max_turn_seconds", max_turn_seconds, _is_some_time(max_turn_seconds), "more than 0"),
         ("transport", transport, transport in (None, *TRANSPORTS), ", ".join(TRANSPORTS)),
         ("mode", mode, mode in get_args(RunMode), " or ".join(get_args(RunMode))),
+        ("row_answers", row_answers, row_answers in get_args(AnswerForm), " or ".join(get_args(AnswerForm))),
         ("executor", executor, executor is None or hasattr(executor, "play"), "an Executor"),
     )
     kinds = (_kept_to("shard", shard, Shard), _kept_to("prices", prices, Prices), _kept_to("budget", budget, Budget))
@@ -250,6 +251,10 @@ def _kept_to(name: str, value: object, kind: type) -> tuple[str, object, bool, s
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_some_time(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

@@ -21,7 +21,8 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
-from sandbox_mcp.trajectory.log import log_bytes, logs_at
+from sandbox_mcp.trajectory.finding import logs_at
+from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.trajectory.packs import SUFFIX, PackWriter, in_pack, leave_out
 from sandbox_mcp.whole_files import write_whole
 
@@ -82,8 +83,9 @@ class RunFolder:
         """
         path = (self.kept() if kept is None else kept).get(unit.name)
         unfinished = self._unfinished(unit)
-        if path and in_pack(path) and unfinished.exists() and unfinished.read_bytes() == log_bytes(path):
-            unfinished.unlink()  # the command was killed in the moment between packing it and this
+        with suppress(TrajectoryError):
+            if path and in_pack(path) and unfinished.exists() and unfinished.read_bytes() == log_bytes(path):
+                unfinished.unlink()  # the command was killed in the moment between packing it and this
         self._set_aside(unfinished)
         if path is None:
             return None
@@ -103,7 +105,7 @@ class RunFolder:
             RunError: one does.
         """
         lock = FileLock(self._partial / f"shard-{shard.index}-of-{shard.count}.lock")
-        with lock.held_at_once() as held:
+        with lock.held_within(0) as held:
             if not held:
                 raise RunError(
                     f"another command is playing part {shard.index}/{shard.count} of the run in "
@@ -204,7 +206,8 @@ class RunFolder:
         while (target := aside / f"{path.name.partition(SUFFIX)[0]}.{number}{SUFFIX}.aside").exists():
             number += 1
         if in_pack(path):
-            write_whole(target, log_bytes(path))
+            with suppress(TrajectoryError):  # what cannot be read is in its pack for who can mend it
+                write_whole(target, log_bytes(path))
             leave_out(path)
         else:
             path.replace(target)

@@ -31,7 +31,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.own_code import own_code
-from sandbox_mcp.run.play import play
+from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.select import select as chosen
 from sandbox_mcp.run.transports import transport
 from sandbox_mcp.run.unit import Unit
@@ -40,7 +40,9 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.telemetry import flush, traced
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, SessionEnded
-from sandbox_mcp.trajectory.log import SUFFIX, parse_trajectory, to_line
+from sandbox_mcp.trajectory.log import parse_trajectory, to_line
+from sandbox_mcp.trajectory.packs import SUFFIX
+from sandbox_mcp.whole_files import write_whole
 
 LOG = "sandbox_mcp:log"
 """Key in a sample's store: our log of the session, as text."""
@@ -112,7 +114,7 @@ def session(
         spec = SessionSpec(scenario, variant, seed, max(0, state.epoch - 1), agent=playing.describe())
         try:
             async with transport("http", manager) as reach:
-                await play(manager, spec, playing, users.make(spec), traced(log), reach)
+                await play(Arena(manager, reach), spec, playing, users.make(spec), traced(log))
         finally:
             flush()
             _keep(log.text, Unit(scenario.name, variant, seed, spec.trial), state, out)
@@ -224,6 +226,5 @@ class _Lines:
 def _keep(text: str, unit: Unit, state: TaskState, out: str | None) -> None:
     state.store.set(LOG, text)
     if out is not None:
-        folder = Path(out)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{unit.name}{SUFFIX}").write_text(text, encoding="utf-8")
+        Path(out).mkdir(parents=True, exist_ok=True)
+        write_whole(Path(out, f"{unit.name}{SUFFIX}"), text)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,8 +139,7 @@ async def _answer(endpoint: Completions, text: str) -> Mapping[str, Any]:
         said = (await endpoint.ask(messages, [])).text
         stated = read(said)
         if stated is not None:
-            found = re.search(r'"why"\s*:\s*"((?:[^"\\]|\\.)*)"', said)
-            return {"stated": stated, "why": found[1] if found else said.strip()[:200]}
+            return {"stated": stated, "why": reason_in(said)}
     return {"stated": None, "why": f"no usable answer: {said.strip()[:200]!r}"}
 
 
@@ -152,20 +152,29 @@ def read(answer: str) -> bool | None:
     return plain[1].lower() in ("yes", "true") if plain else None
 
 
+def reason_in(answer: str) -> str:
+    """Why, in a judge's own words; the beginning of an answer that does not say so in JSON."""
+    found = re.search(r'"why"\s*:\s*("(?:[^"\\]|\\.)*")', answer)
+    if found:
+        with suppress(ValueError):  # it may have escapes that JSON does not know
+            return str(json.loads(found[1], strict=False))
+    return answer.strip()[:200]
+
+
 def _kept(path: Path) -> dict[str, Mapping[str, Any]]:
-    """The answers in a file, by what was asked; a last line that a crash cut off is left out."""
-    if not path.exists():
-        return {}
+    """The answers in a file, by what was asked; a last line that a crash cut off is left out, and ended."""
     kept: dict[str, Mapping[str, Any]] = {}
     try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
+        *lines, rest = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        if rest:
+            with path.open("ab") as file:
+                file.write(b"\n")
+        for line in (*lines, rest):
+            with suppress(ValueError, KeyError, TypeError):
                 item: Any = json.loads(line)
                 kept[str(item["key"])] = {"stated": item["stated"], "why": item["why"]}
-            except (ValueError, KeyError, TypeError):
-                continue
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(f"the judge's answers {str(path)!r} cannot be read: {error}") from error
+    except OSError as error:
+        raise RunError(f"the judge's answers {str(path)!r} cannot be read: {error.strerror or error}") from error
     return kept
 
 

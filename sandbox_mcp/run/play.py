@@ -6,9 +6,10 @@ agent is stopped, even in the middle of its turn, because nothing it does can co
 
 import asyncio
 import math
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 
 import anyio
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
@@ -18,13 +19,26 @@ from sandbox_scenarios.plan import PlanError, staged
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session import Reply, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.telemetry import ambient
 from sandbox_mcp.trajectory import Event, SessionEnded, Sink
 from sandbox_mcp.users import User
 
 Reach = Callable[[OpenSession], Target]
 """How an agent reaches the tools of a session: the transport."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """Where sessions are played: the manager that keeps them, and the way to their tools.
+
+    ``patience`` is how many seconds an agent may take to answer one message of the user.
+    """
+
+    manager: SessionManager
+    reach: Reach
+    patience: float = math.inf
 
 
 @dataclass(slots=True)
@@ -51,41 +65,41 @@ class Watched:
             self.turn.cancel()
 
 
-async def play(
-    manager: SessionManager,
-    spec: SessionSpec,
-    agent: Agent,
-    user: User,
-    sink: Sink,
-    reach: Reach,
-    patience: float = math.inf,
-) -> None:
+async def play(arena: Arena, spec: SessionSpec, agent: Agent, user: User, sink: Sink) -> None:
     """Play one session to its end; everything about it is in what ``sink`` was given.
-
-    ``patience`` is how many seconds the agent may take to answer one message of the user.
 
     Raises:
         ScenarioError: there is no such variant.
     """
     watched = Watched(sink)
-    opened = manager.create(spec, user, sink=watched)
+    opened = arena.manager.create(spec, user, sink=watched)
     session = opened.session
     try:
         solutions = spec.scenario.solutions if agent.wants_solution else ()
         planned = staged(solutions[0], spec.scenario, spec.variant, session.tools) if solutions else None
-        brief = Brief(session.spec.instructions, reach(opened), planned)
         message: str | None = opened.opening
-        with ambient(sink), its_own_fault():
-            async with agent.converse(brief) as conversation:
-                while message is not None:
-                    answer = await answer_to(conversation, message, watched, patience)
-                    if session.over:
-                        break
-                    message = heard(await opened.say(readable(answer.text), answer.meta))
+        async with conversing(agent, Brief(spec.instructions, arena.reach(opened), planned), watched) as conversation:
+            while message is not None:
+                answer = await answer_to(conversation, message, watched, arena.patience)
+                if session.over:
+                    break
+                message = heard(await opened.say(readable(answer.text), answer.meta))
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
         await opened.end("agent_failed", problem_of(error))
     finally:
-        await manager.close(opened.token)
+        await arena.manager.close(opened.token)
+
+
+@asynccontextmanager
+async def conversing(agent: Agent, brief: Brief, watched: Watched) -> AsyncGenerator[Conversation]:
+    """A conversation with an agent, whose faults are its own at its beginning and its end as well.
+
+    Raises:
+        AgentError: it raised what would end more than its session.
+    """
+    with ambient(watched.sink), its_own_fault():
+        async with agent.converse(brief) as conversation:
+            yield conversation
 
 
 def heard(reply: Reply) -> str | None:
@@ -104,7 +118,8 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
         try:
             with ambient(watched.sink), its_own_fault():
-                return await conversation.turn(message)
+                turn = await conversation.turn(message)
+                return replace(turn, meta=deepcopy(dict(turn.meta)))  # an agent may use its own for all turns
         finally:
             watched.turn = None
     if not watched.over:

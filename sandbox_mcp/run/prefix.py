@@ -8,7 +8,6 @@ because its calls do not follow from each other. The user says what the ground t
 Source: ToolTalk, section 3.2 and algorithm 1.
 """
 
-import math
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,11 +22,12 @@ from sandbox_scenarios.variants import actions, variant_named
 
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.play import Reach, Watched, answer_to, play, problem_of
+from sandbox_mcp.run.play import Arena, Watched, answer_to, conversing, play, problem_of
 from sandbox_mcp.run.transports import DirectTarget, output_of
 from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import started_event
 from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.tools.free_text import ACT, render
@@ -137,12 +137,11 @@ async def played_truth(manager: SessionManager, spec: SessionSpec) -> Trajectory
     Raises:
         RunError: the solution does not lead to the end of the conversation.
     """
-    log = MemoryLog()
-    alone = replace(spec, agent={"name": "reference"}, told="")
-    user = ScriptedUser.of(spec.scenario.user)
     from sandbox_clients.reference import ReferenceAgent
 
-    await play(manager, alone, ReferenceAgent(), user, log, DirectTarget)
+    log = MemoryLog()
+    alone = replace(spec, agent={"name": "reference"}, told="")
+    await play(Arena(manager, DirectTarget), alone, ReferenceAgent(), ScriptedUser.of(spec.scenario.user), log)
     truth = log.trajectory()
     if truth.ended is None or truth.ended.reason != "user_ended":
         why = truth.ended and (truth.ended.detail or truth.ended.reason)
@@ -152,15 +151,7 @@ async def played_truth(manager: SessionManager, spec: SessionSpec) -> Trajectory
     return truth
 
 
-async def play_prefixes(
-    manager: SessionManager,
-    spec: SessionSpec,
-    truth: Trajectory,
-    agent: Agent,
-    sink: Sink,
-    reach: Reach,
-    patience: float = math.inf,
-) -> None:
+async def play_prefixes(arena: Arena, spec: SessionSpec, truth: Trajectory, agent: Agent, sink: Sink) -> None:
     """Ask an agent for every reply of a conversation; everything about it is in what ``sink`` was given.
 
     Raises:
@@ -173,7 +164,7 @@ async def play_prefixes(
         log.begin(spec)
         for prefix in prefixes(truth):
             log.hear(prefix.upto)
-            ended = await _asked(manager, spec, truth, prefix, agent, log, reach, patience)
+            ended = await _asked(arena, spec, truth, prefix, agent, log)
             if ended is not None and ended.reason in INFRASTRUCTURE:
                 reason, detail = ended.reason, ended.detail
                 break
@@ -186,17 +177,10 @@ async def play_prefixes(
 
 
 async def _asked(
-    manager: SessionManager,
-    spec: SessionSpec,
-    truth: Trajectory,
-    prefix: Prefix,
-    agent: Agent,
-    log: "_Conversation",
-    reach: Reach,
-    patience: float,
+    arena: Arena, spec: SessionSpec, truth: Trajectory, prefix: Prefix, agent: Agent, log: "_Conversation"
 ) -> SessionEnded | None:
     """Let the agent act on one prefix until it replies; how the session ended in which it did."""
-    watched = Watched(log)
+    manager, watched = arena.manager, Watched(log)
     presentation = manager.presentation(spec)
     session = Session(spec, TruthfulUser(), watched, presentation.tools, looked_up(spec.scenario, manager.knowledge))
     session.restore(replace(truth, events=truth.events[: prefix.upto], ended=None))
@@ -206,9 +190,10 @@ async def _asked(
     planned = solution and staged(solution, spec.scenario, spec.variant, session.tools)
     log.ended = None
     try:
-        brief = Brief(spec.instructions, reach(opened), planned, history(session, truth.events[: prefix.spoken]))
-        async with agent.converse(brief) as conversation:
-            answer = await answer_to(conversation, message, watched, patience)
+        past = history(session, truth.events[: prefix.spoken])
+        brief = Brief(spec.instructions, arena.reach(opened), planned, past)
+        async with conversing(agent, brief, watched) as conversation:
+            answer = await answer_to(conversation, message, watched, arena.patience)
             if not session.over:
                 await opened.say(readable(answer.text), answer.meta)
     finally:
@@ -265,7 +250,8 @@ def _grouped(events: Sequence[Message | ToolCall]) -> list[list[Message | ToolCa
         if isinstance(event, ToolCall):
             same = groups and isinstance(last := groups[-1][0], ToolCall) and last.batch == event.batch
             if event.caller == "agent":
-                groups = groups if same else [*groups, []]
+                if not same:
+                    groups.append([])
                 groups[-1].append(event)
         elif event.sender == "environment":
             groups[-1].append(event)

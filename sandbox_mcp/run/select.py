@@ -91,7 +91,7 @@ def _expanded(selectors: Iterable[str]) -> Iterator[str]:
         elif selector.startswith("@"):
             path = selector[1:]
             try:
-                text = Path(path).read_text(encoding="utf-8")
+                text = Path(path).read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
                 raise RunError(f"selector file {path!r} cannot be read: {reason}") from error

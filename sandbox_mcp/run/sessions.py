@@ -18,7 +18,7 @@ from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.play import Reach, play
+from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.prefix import Truths, play_prefixes
 from sandbox_mcp.run.transports import Transport, transport
 from sandbox_mcp.run.unit import Shard, Unit, plan
@@ -111,21 +111,12 @@ class Crew:
             return None
         return scores_key(files, "run", str(self.keep_spoiled), *map(str, self.metrics))
 
-    async def play_session(
-        self,
-        manager: SessionManager,
-        spec: SessionSpec,
-        user: User,
-        sink: Sink,
-        reach: Reach,
-        patience: float = math.inf,
-    ) -> None:
+    async def play_session(self, arena: Arena, spec: SessionSpec, user: User, sink: Sink) -> None:
         """Play one session to its end, or its prefixes; everything about it is in what ``sink`` was given."""
         if self.truths is None:
-            await play(manager, spec, self.agent, user, sink, reach, patience)
+            await play(arena, spec, self.agent, user, sink)
         else:
-            truth = await self.truths(manager, spec)
-            await play_prefixes(manager, spec, truth, self.agent, sink, reach, patience)
+            await play_prefixes(arena, spec, await self.truths(arena.manager, spec), self.agent, sink)
 
     async def play(
         self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told, pack: PackWriter | None = None
@@ -163,22 +154,21 @@ class Crew:
         manager = SessionManager(self.suite, max_sessions=seats, batch_window=window, knowledge=self.knowledge)
         try:
             async with transport(plan.transport, manager) as reach:
-                yield lambda unit: self._session(unit, manager, reach, plan.patience, pack)
+                arena = Arena(manager, reach, plan.patience)
+                yield lambda unit: self._session(unit, arena, pack)
         finally:
             with anyio.CancelScope(shield=True):
                 await self.agent.aclose()
                 await self.users.aclose()
 
-    async def _session(
-        self, unit: Unit, manager: SessionManager, reach: Reach, patience: float, pack: PackWriter | None
-    ) -> Scores:
+    async def _session(self, unit: Unit, arena: Arena, pack: PackWriter | None) -> Scores:
         scenario = self.suite.get(unit.scenario)
         spec = self.complete(SessionSpec(scenario, unit.variant, unit.seed, unit.trial, agent=self.description))
         with self.folder.writer(unit) as writer:
             log = _Both(writer)
             user = self.users.make(spec)
             try:
-                await self.play_session(manager, spec, user, traced(log), reach, patience)
+                await self.play_session(arena, spec, user, traced(log))
             except OSError:  # of a log that could not even begin
                 if log.lost is None:
                     raise

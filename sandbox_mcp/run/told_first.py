@@ -57,7 +57,7 @@ def told_first(chosen: str | None) -> Mapping[str, Any]:
         known = ", ".join(map(repr, BUILT_IN))
         raise RunError(f"instructions {chosen!r}: there is no such file; expected a file of text, or the name {known}")
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"instructions {str(path)!r} cannot be read as UTF-8 text: {error}") from error
     if not text:

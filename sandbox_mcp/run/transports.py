@@ -2,10 +2,13 @@
 
 Policy: all three lead to the same session and leave the same log. ``memory`` is the default, a real MCP client and
 server in one process; ``http`` is for agents that live elsewhere; ``direct`` leaves MCP out, where milliseconds count.
+What an agent does to its arguments and results afterwards changes nothing that was recorded.
 """
 
+import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,7 +18,8 @@ from sandbox_clients.mcp_tools import McpTarget, unwrapped
 
 from sandbox_mcp.run.play import Reach
 from sandbox_mcp.session import AgentCall, CallResult
-from sandbox_mcp.session.manager import OpenSession, SessionManager
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
 
 Transport = Literal["memory", "http", "direct"]
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
@@ -69,15 +73,20 @@ class _DirectTools:
 
     async def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolOutput:
         await checkpoint_if_cancelled()
-        return output_of(await self.opened.call(name, arguments))
+        return output_of(await self.opened.call(name, _as_sent(arguments)))
 
     async def call_together(self, requests: Sequence[ToolRequest]) -> Sequence[ToolOutput]:
         await checkpoint_if_cancelled()
-        calls = [AgentCall(request.name, request.arguments) for request in requests]
+        calls = [AgentCall(request.name, _as_sent(request.arguments)) for request in requests]
         return [output_of(result) for result in await self.opened.run(calls)]
+
+
+def _as_sent(arguments: Mapping[str, object] | str) -> object:
+    """Arguments as they are now, whatever the agent makes of its own later."""
+    return deepcopy(dict(arguments)) if isinstance(arguments, Mapping) else arguments
 
 
 def output_of(result: CallResult) -> ToolOutput:
     """What an agent gets to see of a result."""
-    value = None if result.error is not None else unwrapped(result.structured)
+    value = None if result.error is not None else unwrapped(json.loads(result.text))
     return ToolOutput(result.text, value, is_error=result.error is not None)

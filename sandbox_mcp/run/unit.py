@@ -35,6 +35,15 @@ class Shard:
     index: int = 1
     count: int = 1
 
+    def __post_init__(self) -> None:
+        """See that there is such a part.
+
+        Raises:
+            RunError: there is none.
+        """
+        if not 1 <= self.index <= self.count:
+            raise RunError(f"there is no part {self.index} of {self.count}; parts are counted from 1")
+
     @classmethod
     def parse(cls, text: str) -> "Shard":
         """Read ``I/N``.

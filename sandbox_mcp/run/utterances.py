@@ -16,7 +16,7 @@ from sandbox_scenarios.problem import closest
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
-from sandbox_mcp.trajectory.log import find_logs
+from sandbox_mcp.trajectory.finding import find_logs
 from sandbox_mcp.users.replay import digest_of
 from sandbox_mcp.users.typed import CONFIRM
 
@@ -112,7 +112,7 @@ def written_lines(path: Path) -> WrittenLines:
         RunError: it cannot be read, or holds nothing to say.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise RunError(f"user lines {str(path)!r} cannot be read: {reason}") from error
@@ -140,12 +140,19 @@ def recorded_lines(path: Path) -> RecordedLines:
 
     Raises:
         TrajectoryError: a log cannot be read, or there is none.
+        RunError: there are two of the same session, and its user said other words in each.
     """
     found: dict[tuple[str, str, int], dict[int, RecordedWords]] = {}
     for log in find_logs([path]):
         trajectory = read_trajectory(log)
-        started = trajectory.started
-        found.setdefault((started.scenario, started.variant, started.trial), {})[started.seed] = heard_in(trajectory)
+        started, heard = trajectory.started, heard_in(trajectory)
+        by_seed = found.setdefault((started.scenario, started.variant, started.trial), {})
+        if by_seed.setdefault(started.seed, heard) != heard:
+            raise RunError(
+                f"user log {str(path)!r}: the user of scenario {started.scenario!r}, variant {started.variant!r}, "
+                f"trial {started.trial}, seed {started.seed} said something else in {str(log)!r} than in another log; "
+                "name the folder of one run"
+            )
     return RecordedLines(str(path), found)
 
 

@@ -11,7 +11,7 @@ from sandbox_clients.registry import agent_named
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
 from sandbox_mcp.authoring.rehearsal import UNKNOWN, RehearsalStage, filled_reply
-from sandbox_mcp.run.play import play
+from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec, settled
 from sandbox_mcp.session.manager import SessionManager
@@ -41,7 +41,7 @@ def through_the_runner(name: str) -> Trajectory:
     scenario = SUITE.get(name)
     manager = SessionManager(SUITE, batch_window=0.0)
     user = ScriptedUser(scenario.user.script)
-    anyio.run(play, manager, SessionSpec(scenario), agent_named("reference"), user, log, DirectTarget)
+    anyio.run(play, Arena(manager, DirectTarget), SessionSpec(scenario), agent_named("reference"), user, log)
     return log.trajectory()
 
 

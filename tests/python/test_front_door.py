@@ -20,6 +20,7 @@ from sandbox_mcp import Metric, Suite, evaluate, grade
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.users import ScriptedUser
 from tests.clients.sessions import solver
 from tests.docs.test_generated import loaded
 from tests.e2e.processes import Done, run_in_turn
@@ -117,6 +118,13 @@ def test_by_hand_a_session_is_played_and_graded() -> None:
         assert grade(phone.log).score == 1.0
 
 
+def test_by_hand_the_user_is_the_one_of_any_session() -> None:
+    with Suite()["coach_by_another_name"].open() as phone:
+        told = phone.session.spec.scenario.user
+        assert told.wants_not
+        assert phone.session.user == ScriptedUser.of(told)
+
+
 def test_by_hand_a_refusal_is_an_error() -> None:
     with Suite()["wifi_off"].open() as phone, pytest.raises(sandbox_mcp.errors.SandboxError, match="no tool"):
         phone.call("no_such_tool")
@@ -196,6 +204,8 @@ def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
         ("jobs", -3, "a whole number from 1"),
         ("seed", "x", "a whole number"),
         ("max_turn_seconds", 0, "more than 0"),
+        ("max_turn_seconds", None, "more than 0"),
+        ("row_answers", "words", "calls or text"),
         ("transport", "nope", "memory, http, direct"),
         ("mode", "nope", "on-policy or prefix"),
         ("shard", "1/2", "a Shard object"),

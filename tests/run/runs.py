@@ -1,11 +1,15 @@
 """Runs in this process: a builder, and their logs without what a wall clock says."""
 
 import json
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-from sandbox_clients.base import Agent
+from sandbox_clients.base import Agent, Brief, Conversation
+from sandbox_clients.function import Asked, FunctionAgent
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
@@ -62,6 +66,23 @@ def without_agent(found: Logs) -> Logs:
 def aside(out: Path) -> list[str]:
     """What a run has set aside."""
     return sorted(path.name for path in (out / "aside").glob("*"))
+
+
+class Exiting(FunctionAgent):
+    """An agent that ends the process when it is to connect."""
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
+        sys.exit(3)
+        yield
+
+
+async def unasked(asked: Asked) -> str:
+    """What such an agent would answer."""
+    return "Hm."
+
+
+EXITING = Exiting(unasked, "exiting")
 
 
 def model(url: str, **settings: Any) -> Agent:

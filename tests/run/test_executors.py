@@ -19,7 +19,8 @@ from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import Crew
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.run.users import users_named
-from sandbox_mcp.trajectory.log import find_logs, log_bytes
+from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.trajectory.packs import PACKED
 from tests.run.runs import FEW, batch, logs, played, timeless
 

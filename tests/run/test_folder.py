@@ -213,6 +213,17 @@ def test_a_packed_log_of_a_scenario_that_has_changed_is_set_aside_once(folder: R
     assert len(aside(folder)) == 1
 
 
+def test_a_damaged_pack_does_not_hold_up_the_run(folder: RunFolder) -> None:
+    packed(folder)
+    (pack,) = folder.logs.glob("*.zst")
+    data = bytearray(pack.read_bytes())
+    data[40] ^= 0xFF
+    pack.write_bytes(data)
+    played(folder, None, keep=False)
+    assert folder.finished(UNIT, "d1") is None
+    assert (folder.names(), pack.read_bytes()) == ([], data)
+
+
 def test_a_log_packed_in_the_moment_of_a_crash_counts_once(folder: RunFolder) -> None:
     packed(folder)
     played(folder, keep=False)

@@ -14,7 +14,7 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.run.judging import read
+from sandbox_mcp.run.judging import read, reason_in
 from sandbox_mcp.trajectory import LogWriter, Trajectory
 from tests.clients.sessions import scripted
 from tests.each import each
@@ -47,11 +47,17 @@ def grade(logs: Path, url: str, *more: str) -> Result:
 
 def test_it_is_asked_once_a_fact_and_never_again_and_decides_nothing(logs: Path) -> None:
     requests: list[Mapping[str, Any]] = []
-    with running(Endpoint(scripted(NO), requests.append)) as url:
+    odd = NO.replace("nothing of", "nothing\\u2028of")  # which ends a line in the eyes of some
+    with running(Endpoint(scripted(odd), requests.append)) as url:
         first = json.loads(grade(logs, url, "--json").stdout)
         second = json.loads(grade(logs, url, "--json").stdout)
+        answers = logs.parent / "answers.ndjson"
+        for cut in (20, 0):  # as a crash leaves it, and as it was gone on with
+            answers.write_bytes(answers.read_bytes()[: -cut or None])
+            last = json.loads(grade(logs, url, "--json").stdout)
+            assert last["judge"]["asked"] == (1 if cut else 0)
     facts = first["judge"]["facts"]
-    assert facts == first["judge"]["asked"] == len(requests) > 1
+    assert facts == first["judge"]["asked"] == len(requests) - 1 > 1
     assert (second["judge"]["facts"], second["judge"]["asked"]) == (facts, 0)
     assert first["judge"]["agreement"] == second["judge"]["agreement"] == 0
     assert first["score"] == 1
@@ -91,6 +97,19 @@ def test_a_judge_that_cannot_be_asked_is_one_clear_error(logs: Path) -> None:
 )
 def test_answers_are_read_in_any_wrapping(answer: str, stated: bool | None) -> None:
     assert read(answer) is stated
+
+
+@each(
+    ("answer", "why"),
+    [
+        ('{"why": "It says \\"done\\".", "stated": true}', 'It says "done".'),
+        ('{"stated": true, "why": "two\nlines"}', "two\nlines"),
+        (r'{"stated": true, "why": "it\'s"}', r'{"stated": true, "why": "it\'s"}'),
+        ("Yes, it does. ", "Yes, it does."),
+    ],
+)
+def test_a_reason_is_read_as_json_has_it(answer: str, why: str) -> None:
+    assert reason_in(answer) == why
 
 
 @each("name", ["wifi_off", "mooring_debt", "castle_in_miles", "late_for_dinner_no_address_book"])

@@ -120,6 +120,12 @@ def test_a_shard_of_another_form_is_told(text: str) -> None:
         Shard.parse(text)
 
 
+@each(("index", "count"), [(0, 2), (3, 2), (-1, 2), (0, 0)])
+def test_there_is_no_part_that_is_none_of_all(index: int, count: int) -> None:
+    with pytest.raises(RunError, match="there is no part"):
+        Shard(index, count)
+
+
 def test_a_shard_is_read_as_it_is_written() -> None:
     assert Shard.parse("2/8") == Shard(2, 8)
 

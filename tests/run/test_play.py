@@ -13,7 +13,7 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Answer, Script
 
-from sandbox_mcp.run.play import play
+from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.transports import TRANSPORTS, Transport, transport
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
@@ -71,7 +71,7 @@ def driven(
         manager = SessionManager(SUITE, batch_window=0)
         async with transport(kind, manager) as reach:
             user = ScriptedUser(scenario.user.script)
-            await play(manager, SessionSpec(scenario), agent, user, log, reach, patience)
+            await play(Arena(manager, reach, patience), SessionSpec(scenario), agent, user, log)
         assert len(manager) == 0
 
     run(work)
@@ -101,6 +101,24 @@ def test_what_the_agent_says_is_its_turn_and_is_recorded_with_its_meta(kind: Tra
     (spoken,) = [event for event in trajectory.events if isinstance(event, Message) and event.sender == "agent"]
     assert (spoken.content, spoken.meta) == ("I can't.", {"model": "none"})
     assert (reason(trajectory), agent.heard, agent.left) == ("user_ended", [WIFI_OFF.user.opening], 1)
+
+
+@ALL
+def test_what_an_agent_does_to_what_it_got_and_said_changes_nothing_that_was_recorded(kind: Transport) -> None:
+    told = {"turn": 0}
+
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        found = await tools.call("search_contacts", {"relationship": "colleague"})
+        found.value.clear()
+        told["turn"] += 1
+        return AgentTurn("Shall I?", told)
+
+    events = driven(Made(respond), SUITE.get("colleagues_to_friends"), kind).events
+    assert [event.meta for event in events if isinstance(event, Message) and event.sender == "agent"][:2] == [
+        {"turn": 1},
+        {"turn": 2},
+    ]
+    assert all(event.result for event in events if isinstance(event, ToolCall) and event.caller == "agent")
 
 
 def test_the_conversation_goes_on_until_the_user_ends_it() -> None:

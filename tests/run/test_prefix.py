@@ -23,6 +23,7 @@ from sandbox_mcp.run.evaluate import RunMode
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.users import Line
 from tests.clients.sessions import SUITE
+from tests.run.runs import EXITING
 
 TALKS = ("colleagues_to_friends", "car_fixed", "bread_is_out", "plumber_when_locked", "office_tiles_late")
 """Several turns each: a batch, something to confirm, news on the way, a gate, and another world."""
@@ -68,6 +69,11 @@ def test_a_model_that_knows_the_answers_goes_on_from_every_history(agent: str, r
         made = agent_named(agent, AgentSettings(EndpointSettings("m", url), react=react))
         report = evaluate(made, PlayableSuite().select(*TALKS), mode="prefix", metric="tooltalk.success")
     assert {item.scenario: item.number("tooltalk.success") for item in report.sessions} == dict.fromkeys(TALKS, 1.0)
+
+
+def test_an_agent_that_exits_ends_its_own_session_alone() -> None:
+    report = evaluate(EXITING, PlayableSuite().select("wifi_off"), mode="prefix")
+    assert report.sessions[0].detail == "the agent raised SystemExit: 3"
 
 
 def test_what_an_agent_does_is_forgotten_at_the_next_turn(tmp_path: Path) -> None:

@@ -28,9 +28,10 @@ from sandbox_mcp.run.evaluate import evaluate
 from sandbox_mcp.run.rows.instructions import instructions
 from sandbox_mcp.run.rows.suite import RowSuite
 from sandbox_mcp.trajectory import Trajectory, parse_trajectory, read_trajectory, to_line
-from sandbox_mcp.trajectory.log import find_logs
+from sandbox_mcp.trajectory.finding import find_logs
 from tests.each import each
 from tests.grader.mtu_bench.building import asking, react, row, write
+from tests.run.runs import EXITING
 
 ON: Any = {"lamp_on": {"room": "hall"}}
 OFF: Any = {"lamp_off": {"room": "hall"}}
@@ -232,6 +233,17 @@ def test_an_agent_that_never_answers_is_given_up(tmp_path: Path) -> None:
 
     report = evaluate(agent, rows_in(tmp_path, row("S-S_0", ON)), max_turn_seconds=0.01)
     assert report.sessions[0].detail == "the agent did not answer within 0.01 seconds"
+
+
+def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "a_eval.jsonl", row("S-S_0", ON))
+    suite = RowSuite([tmp_path, path])
+    assert [len(suite.get(name).rows.rows) for name in suite.names()] == [1]
+
+
+def test_an_agent_that_exits_ends_its_own_dialogue_alone(tmp_path: Path) -> None:
+    report = evaluate(EXITING, rows_in(tmp_path, row("S-S_0", ON)))
+    assert report.sessions[0].detail == "the agent raised SystemExit: 3"
 
 
 SCRIPT = parse_script("steps: [{calls: [{tool: lamp_on, arguments: {room: hall}}]}, {say: It is lit.}]")

@@ -25,7 +25,7 @@ def lines(path: Path, text: str, scenario: Any = LATE) -> tuple[str, ...]:
 
 
 def test_a_text_has_one_utterance_a_line_for_every_scenario(tmp_path: Path) -> None:
-    text = "Wren.\n\n  Yes, do. \n"
+    text = "\ufeffWren.\n\n  Yes, do. \n"
     assert lines(tmp_path / "lines.txt", text) == lines(tmp_path / "lines.txt", text, WIFI) == ("Wren.", "Yes, do.")
 
 
@@ -105,6 +105,17 @@ def test_a_scenario_that_opens_otherwise_by_now_is_told(tmp_path: Path) -> None:
     write(log, log.read_text().replace(WIFI.user.opening, "Switch it off!"))
     with pytest.raises(RunError, match="began with other words, so the scenario has changed since"):
         recorded_lines(log).of(SessionSpec(WIFI))
+
+
+def test_two_runs_in_which_the_user_said_other_words_are_not_mixed(tmp_path: Path) -> None:
+    played(tmp_path / "first", scenarios=("when_the_dough_is_done",))
+    played(tmp_path / "same", scenarios=("when_the_dough_is_done",))
+    assert len(recorded_lines(tmp_path).sessions) == 1
+    (tmp_path / "lines.txt").write_text("Go on, please.")
+    other = replayed_users(written_lines(tmp_path / "lines.txt"))
+    played(tmp_path / "other", RefuseAgent(), other, scenarios=("when_the_dough_is_done",))
+    with pytest.raises(RunError, match=r"said something else in .*; name the folder of one run"):
+        recorded_lines(tmp_path)
 
 
 def test_the_seed_decides_where_there_are_several(tmp_path: Path) -> None:

@@ -7,16 +7,13 @@ what it goes on to do does not count; the agents that ask a model themselves are
 wanted all count up to the reply. If an agent breaks on a row its dialogue says nothing and is played again.
 """
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import anyio
-from sandbox_clients.base import AgentError, AgentTurn, Brief
+from sandbox_clients.base import Brief
 from sandbox_clients.chat_agent import ChatAgent
-from sandbox_clients.mcp_tools import leaves, named
 from sandbox_grader.importers.mtu import BenchmarkRow, Response, session
 from sandbox_grader.scores import Scores, grade
 from sandbox_scenarios import Scenario
@@ -24,14 +21,13 @@ from sandbox_scenarios.model import Solution
 
 from sandbox_mcp import __version__
 from sandbox_mcp.models.text import readable
-from sandbox_mcp.plurals import counted
-from sandbox_mcp.run.play import Reach, its_own_fault
+from sandbox_mcp.run.play import Arena, Watched, answer_to, conversing, problem_of
 from sandbox_mcp.run.rows.instructions import AnswerForm, instructions
 from sandbox_mcp.run.rows.suite import RowScenario, wanted_turn
 from sandbox_mcp.run.rows.tools import observed_in, past_steps, row_tools
 from sandbox_mcp.run.sessions import JUDGED, Crew
 from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.manager import OpenSession, Presentation, SessionManager
+from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.session.opening import INSTRUCTIONS
 from sandbox_mcp.trajectory import Event, SessionEnded, SessionStarted, Sink, ToolCall, Trajectory
 from sandbox_mcp.users import ScriptedUser, User
@@ -69,15 +65,7 @@ class RowCrew(Crew):
         """What a dialogue came to; all that is needed for that is in its log."""
         return grade(trajectory, None, metrics=[name for name in self.metrics if name not in JUDGED] or [METRIC])
 
-    async def play_session(
-        self,
-        manager: SessionManager,
-        spec: SessionSpec,
-        user: User,  # noqa: ARG002
-        sink: Sink,
-        reach: Reach,
-        patience: float = math.inf,
-    ) -> None:
+    async def play_session(self, arena: Arena, spec: SessionSpec, user: User, sink: Sink) -> None:  # noqa: ARG002
         """Play all rows of a dialogue, and write its log."""
         scenario = spec.scenario
         if not isinstance(scenario, RowScenario):
@@ -89,10 +77,9 @@ class RowCrew(Crew):
         broke: str | None = None
         for place in range(len(rows)):
             try:
-                answers.append(await self._answer(manager, spec, rows, place, reach, patience, many=many))
+                answers.append(await self._answer(arena, spec, rows, place, many=many))
             except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
-                cause = leaves(error)[0]
-                broke = str(cause) if isinstance(cause, AgentError) else f"the agent raised {named(cause)}"
+                broke = problem_of(error)
                 break
         given = [*answers, *(Response(row.id, "", "", "", 0) for row in rows[len(answers) :])]
         whole = replace(dialogue, rows=tuple(zip(rows, given, strict=True)))
@@ -109,25 +96,19 @@ class RowCrew(Crew):
                 sink.write(event)
 
     async def _answer(
-        self,
-        manager: SessionManager,
-        spec: SessionSpec,
-        rows: Sequence[BenchmarkRow],
-        place: int,
-        reach: Reach,
-        patience: float,
-        *,
-        many: bool,
+        self, arena: Arena, spec: SessionSpec, rows: Sequence[BenchmarkRow], place: int, *, many: bool
     ) -> Response:
         """The agent's answer to one row."""
         row, calling = rows[place], self.form == "calls"
         heard = _Answer(first_alone=not many)
+        watched = Watched(heard)
         tools = row_tools(row, observed_in(rows, place)) if calling else {}
-        here = Session(spec, ScriptedUser(spec.scenario.user.script), heard, tools)
+        here = Session(spec, ScriptedUser.of(spec.scenario.user), watched, tools)
         here.begin()
         opening = row.question.user or row.text
-        opened = OpenSession(here, Presentation(tools, tuple(tools.values())), heard, opening, manager.batch_window)
-        manager.adopt(opened)
+        presentation = Presentation(tools, tuple(tools.values()))
+        opened = OpenSession(here, presentation, watched, opening, arena.manager.batch_window)
+        arena.manager.adopt(opened)
         agent = self.agent
         if calling and not many and isinstance(agent, ChatAgent):
             agent = replace(agent, max_steps=1)
@@ -136,15 +117,10 @@ class RowCrew(Crew):
         told = instructions(row, self.form, many=many, history=not history, task=chosen)
         solution = Solution((wanted_turn(row),)) if agent.wants_solution else None
         try:
-            async with agent.converse(Brief(told, reach(opened), solution, history)) as conversation:
-                said = AgentTurn("")
-                with anyio.move_on_after(None if math.isinf(patience) else patience) as waiting:
-                    with its_own_fault():
-                        said = await conversation.turn(opening)
-                if waiting.cancelled_caught:
-                    raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
+            async with conversing(agent, Brief(told, arena.reach(opened), solution, history), watched) as conversation:
+                said = await answer_to(conversation, opening, watched, arena.patience)
         finally:
-            await manager.close(opened.token)
+            await arena.manager.close(opened.token)
         meta: dict[str, Any] = {**said.meta, **({"calls_beyond": heard.beyond} if heard.beyond else {})}
         calls = tuple(heard.calls) if calling else None
         return Response(row.id, "", readable(said.text), "", 0, calls, meta)

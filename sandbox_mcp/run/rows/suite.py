@@ -50,16 +50,16 @@ class RowSuite(PlayableSuite):
 
     @cached_property
     def _dialogues(self) -> dict[str, RowScenario]:
-        files: list[Path] = []
+        files: dict[Path, Path] = {}  # each once, however often it was named
         for place in self._rows_in:
-            found = [place]
+            inside = [place]
             if place.is_dir():
-                found = sorted(place.rglob("*_eval.jsonl")) or sorted(place.rglob("*-level-*.jsonl"))
-            if not found:
+                inside = sorted(place.rglob("*_eval.jsonl")) or sorted(place.rglob("*-level-*.jsonl"))
+            if not inside:
                 expected = "expected files such as M-S_eval.jsonl, or API-Bank's such as AddAlarm-level-1-1.jsonl"
                 raise RunError(f"{str(place)!r} holds no file of rows; {expected}")
-            files += found
-        return {dialogue.name: _scenario(dialogue) for dialogue in dialogues(files)}
+            files.update((path.resolve(), path) for path in inside)
+        return {dialogue.name: _scenario(dialogue) for dialogue in dialogues([*files.values()])}
 
     def names(self, world: str = "") -> tuple[str, ...]:
         """The dialogues in the order of their files, or those that were picked.
