@@ -14,8 +14,8 @@ from sandbox_mcp.plurals import counted
 if TYPE_CHECKING:
     from sandbox_mcp.tools import Tool, World
     from sandbox_mcp.world import Column
+    from sandbox_mcp.world.effects import Effects
     from sandbox_mcp.world.schema import CellRole, TableSchema
-    from sandbox_mcp.world.tx import Effects
 
 
 @click.group()

@@ -109,10 +109,10 @@ class Bound:
 
 def speak(text: str, shown: Mapping[str, str]) -> str:
     """A text of a tool with the arguments it names (in backticks) under the names that the caller knows."""
-    for canonical, presented in shown.items():
-        if canonical != presented:
-            text = text.replace(f"`{canonical}`", f"`{presented}`")
-    return text
+    renamed = {f"`{canonical}`": f"`{presented}`" for canonical, presented in shown.items() if canonical != presented}
+    if not renamed:
+        return text
+    return re.sub("|".join(map(re.escape, renamed)), lambda found: renamed[found[0]], text)
 
 
 def call(world: Running, offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Outcome:
@@ -161,18 +161,17 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
     try:
         wanted = {parameter.name: parameter.value for parameter in bound.tool.parameters}
         given = {name: converted(value, wanted[name]) for name, value in bound.arguments.items()}
-        result = bound.tool.function(tx, **given)
+        result, fault = bound.tool.function(tx, **given), None
     except EXPECTED as error:
-        fault = Fault("execution", type(error).__name__, str(error))
-        touched = frozenset(tx.reads), frozenset(tx.writes)
-        return Outcome(bound.tool, bound.arguments, fault=fault, reads=touched[0], writes=touched[1], notes=tx.notes)
+        result, fault = None, Fault("execution", type(error).__name__, str(error))
     except BROKEN as error:
         raise WorldFailedError(f"{bound.tool.name}()", place_of(error), error) from error
     return Outcome(
         bound.tool,
         bound.arguments,
         result=result,
-        changes=tuple(tx.changes),
+        fault=fault,
+        changes=() if fault else tuple(tx.changes),
         reads=frozenset(tx.reads),
         writes=frozenset(tx.writes),
         notes=tx.notes,
@@ -263,7 +262,8 @@ def _unknown_tool(name: str, offered: Iterable[str]) -> Fault:
 
 
 def _no_object(tool: PresentedTool, raw: str) -> Fault:
-    expected = f"the arguments of {tool.name} must be one JSON object {_form(tool)}"
+    form = ", ".join(f'"{parameter.name}": ...' for parameter in tool.parameters)
+    expected = f"the arguments of {tool.name} must be one JSON object {{{form}}}"
     if len(raw) > MAX_ARGUMENT_CHARACTERS:
         expected += f" of at most {MAX_ARGUMENT_CHARACTERS} characters"
     return Fault("invalid_format", "ArgumentFormatError", f"{expected}, not {_shown(raw)}")
@@ -293,10 +293,6 @@ def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
         if listed:
             return Fault(*fault, f"{tool.name}: {listed}")
     return None
-
-
-def _form(tool: PresentedTool) -> str:
-    return "{" + ", ".join(f'"{parameter.name}": ...' for parameter in tool.parameters) + "}"
 
 
 def _shown(value: Any, limit: int = 80) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, Literal, TypeVar, overload
 
 from sandbox_mcp.own_code import others_code
 from sandbox_mcp.tools.definition import Tool
@@ -25,12 +25,13 @@ from sandbox_mcp.tools.signatures import check_plain, signature_of
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.clock import IdStream
+from sandbox_mcp.world.effects import Effects, effects_of, listed, own_effects
 from sandbox_mcp.world.faults import NoJsonError, WorldError
 from sandbox_mcp.world.schema import CellRole, TableSchema
 from sandbox_mcp.world.state import Row, Snapshot
-from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, row_of, schema_of
+from sandbox_mcp.world.tables import Table, is_table, row_of, schema_of
 from sandbox_mcp.world.transaction import Transaction
-from sandbox_mcp.world.tx import WHOLE, Effects, Tx
+from sandbox_mcp.world.tx import Tx
 
 F = TypeVar("F", bound=Callable[..., Any])
 WHOEVER = "You are an assistant and act through the tools you are given."
@@ -133,7 +134,7 @@ class World:
         """
         if not NAME.fullmatch(name):
             raise WorldError(f"world {name!r}: expected lower-case letters, digits and _, a letter first")
-        classes = _listed("tables", tables, "tables", where=f"world {name!r}: ")
+        classes = listed("tables", tables, "tables", where=f"world {name!r}: ")
         if strange := [item for item in classes if not is_table(item)]:
             named = getattr(strange[0], "__name__", repr(strange[0]))
             raise WorldError(f"world {name!r} lists {named} as a table; expected classes derived from Table")
@@ -167,9 +168,7 @@ class World:
 
         ``ids`` makes the stream of ids from a session's seed.
         """
-        found = object.__new__(
-            World
-        )  # a copy in the usual way is found again by its name, and would be this world itself
+        found = object.__new__(World)  # a copy in the usual way is found again by its name: it would be this world
         found.__dict__.update(self.__dict__)
         found.ids = ids
         found.__dict__["knowledge"] = knowledge
@@ -217,7 +216,7 @@ class World:
         that follows from what it updates and removes. ``reaches`` names the argument that says who is reached by it.
         ``said`` are words with which an agent tells that it has done it.
         """
-        effects = _effects(adds, updates, removes)
+        effects = effects_of(adds, updates, removes)
         if isinstance(said, str):
             raise WorldError(f"said is the text {said!r}; expected a list of words, such as [{said!r}]")
 
@@ -243,7 +242,7 @@ class World:
 
         Once ``adds``, ``updates`` or ``removes`` is given, be it empty, the function may write nothing else.
         """
-        effects = _own_effects(adds, updates, removes)
+        effects = own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
             pending = _Pending(found, name or found.__name__, "user", True, "user", None, effects, None, ())
@@ -260,11 +259,12 @@ class World:
         The function takes the transaction and the row, and returns what the agent is told, or None. Once ``adds``,
         ``updates`` or ``removes`` is given, be it empty, it may write nothing else.
         """
-        effects = _own_effects(adds, updates, removes)
+        effects = own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
             check_plain(found)
             self._events.append((table, at, found, effects))
+            self._forget()
             return found
 
         return declare
@@ -281,6 +281,7 @@ class World:
             check_plain(found)
             closed = (inspect.getdoc(found) or f"{name} is closed").splitlines()[0].rstrip(".")
             self._gates.append(GateRule(name, opener, closed, found))
+            self._forget()
             return found
 
         return declare
@@ -309,7 +310,12 @@ class World:
         if name in self._pending:
             raise WorldError(f"world {self.name!r} has two tools of the name {name!r}")
         self._pending[name] = tool
-        self.__dict__.pop("tools", None)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Have what follows from tools, events and gates worked out again, now that there are more of them."""
+        for name in ("tools", "agent_tools", "user_acts", "events", "gates", "digest"):
+            self.__dict__.pop(name, None)
 
     # -- what follows ---------------------------------------------------------------------------------------------
 
@@ -353,12 +359,10 @@ class World:
     def functions(self) -> Mapping[str, Callable[..., Any]]:
         """What was written for every tool, event and gate, by its name, as its author wrote it."""
         self._load()
-        pending = self._pending.items()
-        tools = {name: item.function for name, item in pending}
         return {
-            **tools,
+            **{name: item.function for name, item in self._pending.items()},
             **{event.__name__: event for _, _, event, _ in self._events},
-            **{g.name: g.function for g in self._gates},
+            **{gate.name: gate.function for gate in self._gates},
         }
 
     @property
@@ -515,51 +519,6 @@ def _portable(schema: TableSchema) -> Any:
         schema.name, schema.key, schema.single, schema.optional, schema.lasting,
         *([item.name, item.type, item.nullable, item.choices, item.hidden] for item in schema.columns),
     ]  # fmt: skip
-
-
-def _listed(said: str, given: Iterable[Any], what: str, where: str = "") -> tuple[Any, ...]:
-    """What a list of tables or columns names; one of them alone is no list."""
-    if isinstance(given, str | type | ColumnHandle):
-        named = given.__name__ if isinstance(given, type) else repr(given)
-        raise WorldError(f"{where}{said} is {named}; expected a list of {what}, such as [{named}]")
-    return tuple(given)
-
-
-def _effects(adds: Iterable[type[Table]], updates: Iterable[object], removes: Iterable[type[Table]]) -> Effects | None:
-    """What was declared, or None where nothing was."""
-    added, removed = _listed("adds", adds, "tables"), _listed("removes", removes, "tables")
-    updated = _listed("updates", updates, "columns and tables")
-    for said, named in (("adds", added), ("removes", removed)):
-        if strange := [item for item in named if not is_table(item)]:
-            raise WorldError(f"{said} names {strange[0]!r}; expected tables")
-    if not (added or updated or removed):
-        return None
-    columns: dict[str, set[str]] = {}
-    for item in updated:
-        if isinstance(item, ColumnHandle):
-            columns.setdefault(_name(item.table), set()).add(item.name)
-        elif is_table(item):
-            columns.setdefault(_name(cast("type[Table]", item)), set()).add(WHOLE)
-        else:
-            raise WorldError(f"updates names {item!r}; expected columns such as Order.status, or tables")
-    return Effects(
-        frozenset(map(_name, added)),
-        frozenset(map(_name, removed)),
-        MappingProxyType({table: frozenset(named) for table, named in columns.items()}),
-    )
-
-
-def _own_effects(
-    adds: Iterable[type[Table]] | None, updates: Iterable[object] | None, removes: Iterable[type[Table]] | None
-) -> Effects | None:
-    """What was declared, which may be that nothing is written; None where it was left open."""
-    if adds is None and updates is None and removes is None:
-        return None
-    return _effects(adds or (), updates or (), removes or ()) or Effects()
-
-
-def _name(table: type[Table]) -> str:
-    return schema_of(table).name
 
 
 def _runner(

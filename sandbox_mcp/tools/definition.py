@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, Literal, get_type_hints
 
 from sandbox_mcp.tools.value_schemas import JsonType, RolePath, at_path, types_in, value_schema
+from sandbox_mcp.world.effects import Effects
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
 from sandbox_mcp.world.schema import CellRole, DefaultMeasure
-from sandbox_mcp.world.tx import Effects
 
 __all__ = (
     "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "action", "object_schema",
@@ -167,7 +167,8 @@ def _derive(
 def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
     """Split a Google-style docstring into what the caller reads first and a text per argument.
 
-    The description keeps its Returns and Raises sections as sentences, because a caller can act on them.
+    The description keeps its Returns and Raises sections as sentences, because a caller can act on them, and whatever
+    stands at the margin behind a section. Types in brackets behind the name of an argument say nothing new.
     """
     sections: dict[str, list[str]] = {"": []}
     current = ""
@@ -175,13 +176,17 @@ def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
         if line.rstrip(":") in ("Args", "Returns", "Raises") and line.endswith(":"):
             current = line.rstrip(":")
             sections[current] = []
-        else:
-            sections[current].append(line)
+            continue
+        if line[:1].strip() and any(before[:1].isspace() for before in sections[current]):
+            current = ""
+        sections[current].append(line)
     parts = [_joined(sections[""])]
     if "Returns" in sections:
         parts.append(f"Returns {_joined(sections['Returns'])}")
     parts += [f"Fails with {item}" for item in _items(sections.get("Raises", []))]
-    return "\n".join(part for part in parts if part), dict(_pairs(sections.get("Args", [])))
+    arguments = (item.partition(":") for item in _items(sections.get("Args", [])))
+    texts = {name.partition("(")[0].strip(): told.strip() for name, _, told in arguments}
+    return "\n".join(part for part in parts if part), texts
 
 
 def _joined(lines: list[str]) -> str:
@@ -190,15 +195,14 @@ def _joined(lines: list[str]) -> str:
 
 
 def _items(lines: list[str]) -> list[str]:
+    """The items of a section: the first says how far they are indented, and what is indented further goes on."""
     items: list[str] = []
-    for line in lines:
-        if line.startswith("    ") and not line.startswith("     ") and line.strip():
+    margin = 0
+    for line in filter(str.strip, lines):
+        indent = len(line) - len(line.lstrip())
+        margin = margin if items else indent
+        if indent <= margin:
             items.append(line.strip())
-        elif line.strip() and items:
+        else:
             items[-1] += " " + line.strip()
     return items
-
-
-def _pairs(lines: list[str]) -> list[tuple[str, str]]:
-    split = (item.partition(":") for item in _items(lines))
-    return [(name.strip(), text.strip()) for name, _, text in split]

@@ -6,11 +6,10 @@ whose arguments say less than that, or whose wrong values are better chosen by h
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from sandbox_mcp.world import Row, Snapshot
-
-Kind = Literal["adds", "removes", "updates"]
+from sandbox_mcp.world.effects import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ declaration cannot mean is refused with the tool and the argument named, before 
 
 import inspect
 import keyword
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast, get_type_hints
 
@@ -62,22 +63,18 @@ def signature_of(function: Callable[..., Any], where: str) -> ToolSignature:
         raise WorldError(f"{where}: {missing[0]!r} has no annotation")
     description, texts = parse_docstring(inspect.getdoc(function) or "")
     parameters = tuple(_parameter(where, name, hints[name], texts.get(name, ""), item.default) for name, item in taken)
-    try:
+    with _blaming(where):
         result = value_schema(hints["return"])
-    except WorldError as error:
-        raise WorldError(f"{where}: {error}") from error
     return ToolSignature(description, parameters, result, {_shown(name): name for name, _ in taken})
 
 
 def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Parameter:
-    try:
+    with _blaming(f"{where}: {name!r}"):
         inner, _ = without_null(hint)
         _, role, _ = role_in(inner, None)
         measure, within = measure_of(hint)
         inside = tuple(roles_inside(inner)) if role is None else ()
         schema = value_schema(hint, closed=True)
-    except WorldError as error:
-        raise WorldError(f"{where}: {name!r}: {error}") from error
     required = default is inspect.Parameter.empty
     if not (required or default is None or default is UNSET):
         given = [*cast("tuple[Any, ...]", default)] if isinstance(default, tuple) else default
@@ -85,6 +82,17 @@ def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Par
         if misfit is not None:
             raise WorldError(f"{where}: {misfit.told()}")
     return Parameter(_shown(name), schema, required, text, role, measure, within, inside)
+
+
+@contextmanager
+def _blaming(where: str) -> Generator[None]:
+    """Say of which annotation it is that it means nothing, or that it has itself inside and no end."""
+    try:
+        yield
+    except WorldError as error:
+        raise WorldError(f"{where}: {error}") from error
+    except RecursionError as error:
+        raise WorldError(f"{where}: the annotation has itself inside; expected 'dict' at some depth") from error
 
 
 def _shown(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import (
     Literal,
     NotRequired,
     Required,
+    TypeGuard,
     Union,
     cast,
     get_args,
@@ -59,10 +60,12 @@ def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
         found: dict[str, Any] = {"type": "object", "properties": fields, "required": required}
         return {**found, "additionalProperties": False} if closed else found
     origin, inner = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return {"type": _SCALARS[type(inner[0])], "enum": list(inner)}
-    if origin is list or (origin in (tuple, set, frozenset) and not closed):
-        return {"type": "array", "items": value_schema(inner[0], closed=closed)}
+    if origin is Literal and all(type(choice) in _SCALARS for choice in inner):
+        kinds = list(dict.fromkeys(_SCALARS[type(choice)] for choice in inner))
+        return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": list(inner)}
+    if origin is list or (origin is tuple and inner and not closed):
+        items = tuple(item for item in inner if item is not ...)
+        return {"type": "array", "items": value_schema(Union[items], closed=closed)}  # noqa: UP007 - built at run time
     if origin is dict or hint is dict:
         values = value_schema(inner[1], closed=closed) if len(inner) == 2 else {}
         return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
@@ -91,7 +94,7 @@ def roles_inside(hint: Any, path: RolePath = ()) -> Iterator[tuple[RolePath, Cel
         for name, field in get_type_hints(hint, include_extras=True).items():
             kept = get_args(field)[0] if get_origin(field) in (NotRequired, Required) else field
             yield from roles_inside(kept, (*path, name))
-    elif get_origin(hint) in (list, tuple, set, frozenset):
+    elif get_origin(hint) is list:
         yield from roles_inside(get_args(hint)[0], (*path, EACH))
     elif get_origin(hint) is dict:
         yield from roles_inside(get_args(hint)[-1], (*path, EACH))
@@ -202,11 +205,25 @@ def _kinds(named: Any) -> tuple[JsonType, ...]:
 def _followed(schema: JsonSchema, whole: JsonSchema) -> JsonSchema:
     """What a reference within the same schema leads to."""
     reference = schema.get("$ref")
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return schema
+    return referred(reference, whole) if is_within(reference) else schema
+
+
+def is_within(reference: object) -> TypeGuard[str]:
+    """Whether a reference leads to another place of the schema in which it stands."""
+    return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+
+
+def referred(reference: str, whole: JsonSchema) -> JsonSchema:
+    """The part of a schema that a reference such as ``#/$defs/Node`` leads to; one that leads nowhere asks for nothing.
+
+    Source: RFC 6901, sections 4 and 6.
+    """
+    from urllib.parse import unquote  # few schemas have references
+
     found: Any = whole
-    for part in reference[2:].split("/"):
-        found = cast("Mapping[str, Any]", found).get(part) if isinstance(found, Mapping) else None
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, Mapping) else None
     return cast(JsonSchema, found) if isinstance(found, Mapping) else {}
 
 
@@ -284,7 +301,7 @@ def _in_properties(
     for name, item in value.items():
         if name in properties:
             yield from _misfits(item, properties[name], _below(path, name), whole, depth + 1)
-        elif others is False:
+        elif others is False and "patternProperties" not in schema:
             told = f"left out; {path or 'it'} has {', '.join(properties) or 'nothing'}"
             yield Misfit(_below(path, name), told, item, "type", needless=True)
         elif isinstance(others, Mapping):
@@ -331,9 +348,11 @@ def converted(value: Any, schema: JsonSchema) -> Any:
         return float(value) if "number" in kinds else value
     if isinstance(value, list | tuple) and isinstance(schema.get("items"), Mapping):
         return [converted(item, schema["items"]) for item in cast("list[Any]", value)]
-    if isinstance(value, Mapping) and "properties" in schema:
-        known: Mapping[str, JsonSchema] = schema["properties"]
-        return {name: converted(item, known.get(name, {})) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, Mapping) and not schema.keys().isdisjoint(("properties", "additionalProperties")):
+        known: Mapping[str, JsonSchema] = schema.get("properties", {})
+        given, others = cast("Mapping[str, Any]", value), schema.get("additionalProperties")
+        rest: JsonSchema = cast(JsonSchema, others) if isinstance(others, Mapping) else {}
+        return {name: converted(item, known.get(name, rest)) for name, item in given.items()}
     for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         if fits_schema(value, option):
             return converted(value, option)

@@ -47,8 +47,15 @@ def zone_info(name: str) -> ZoneInfo:
 
 
 def to_local(timestamp: float, zone: str) -> datetime:
-    """The local wall time of a timestamp, aware of its zone."""
-    return datetime.fromtimestamp(timestamp, UTC).astimezone(zone_info(zone))
+    """The local wall time of a timestamp, aware of its zone.
+
+    Raises:
+        ValueError: no calendar has such a moment, or there is no such zone.
+    """
+    try:
+        return datetime.fromtimestamp(timestamp, UTC).astimezone(zone_info(zone))
+    except (OverflowError, OSError) as error:  # which of them it is depends on the machine and on how far out it lies
+        raise ValueError(f"the moment {timestamp!r} is out of range; expected seconds since 1970") from error
 
 
 def to_timestamp(wall: datetime, zone: str) -> float:

@@ -6,7 +6,7 @@ be, and the parts of a list are separated by ``|``.
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -82,11 +82,17 @@ def _read(schema: TableSchema) -> FixedRows:
     rows: dict[str, Row] = {}
     for line, raw in _raw_rows(path):
         where = f"{path.name}:{line}"
-        unknown = [name for name in raw if schema.column(str(name)) is None]
+        if not isinstance(raw, dict):
+            raise WorldError(f"{where}: expected a JSON object with the cells of a row, not {raw!r}")
+        fields = cast("dict[Any, Any]", raw)
+        if None in fields:
+            raise WorldError(f"{where}: more fields than columns in the first line; too many: {fields[None]!r}")
+        unknown = [name for name in fields if schema.column(name) is None]
         if unknown:
             known = ", ".join(item.name for item in schema.columns)
             raise WorldError(f"{where}: unknown column {unknown[0]!r} of table {schema.name!r}; known: {known}")
-        row = freeze({item.name: _cell(schema, item, raw.get(item.name, REQUIRED), where) for item in schema.columns})
+        cells = ((item, fields.get(item.name, REQUIRED)) for item in schema.columns)
+        row = freeze({item.name: _cell(schema, item, value, where) for item, value in cells})
         id_ = str(row[schema.key])
         if id_ in rows:
             raise WorldError(f"{where}: a second row of table {schema.name!r} has the id {id_!r}")
@@ -94,15 +100,28 @@ def _read(schema: TableSchema) -> FixedRows:
     return FixedRows(MappingProxyType(rows))
 
 
-def _raw_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from enumerate(csv.DictReader(file), start=2)
-        return
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, json.loads(line)
+def _raw_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """What stands in each line of a file; the mark with which spreadsheets begin a file is no part of its first column.
+
+    Raises:
+        WorldError: it cannot be read as what its name says; a ValueError would pass for the answer of a tool.
+    """
+    number = 0
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if path.suffix == ".csv":
+                reader = csv.DictReader(file)
+                for row in reader:
+                    number = reader.line_num
+                    yield number, row
+                return
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, json.loads(line)
+    except UnicodeDecodeError as error:
+        raise WorldError(f"{path.name}: it is not UTF-8 text") from error
+    except (OSError, csv.Error, ValueError, RecursionError) as error:
+        raise WorldError(f"{path.name}:{number}: it cannot be read: {error}") from error
 
 
 def _cell(schema: TableSchema, item: Column, value: Any, where: str) -> Cell:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import get_annotations
+from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -375,7 +376,7 @@ def checked_cell(schema: TableSchema, item: Column, value: Any) -> Cell:
     if value is None and item.nullable:
         return None
     fits = isinstance(value, _HOLDS[item.type]) and (item.type == "boolean" or not isinstance(value, bool))
-    if not fits:
+    if not fits or (isinstance(value, float) and not isfinite(value)):  # which no log could hold
         raise TypeError(f"column {item.name!r} of table {schema.name!r} holds {item.type}, not {value!r}")
     if item.type == "list":
         listed = tuple(cast("list[Any]", value))

@@ -7,10 +7,10 @@ the wrong kind, an effect that was not declared) is a fault of the world, never 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
+from sandbox_mcp.world.effects import Effects, Kind
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
 from sandbox_mcp.world.fixed import fixed_rows
 from sandbox_mcp.world.schema import REQUIRED, TableSchema
@@ -20,32 +20,6 @@ from sandbox_mcp.world.transaction import Transaction
 
 _R = TypeVar("_R", bound=Table)
 _P = ParamSpec("_P")
-Kind = Literal["adds", "updates", "removes"]
-WHOLE = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """What a tool may write: tables it adds rows to and removes rows from, and columns it updates (``*``: any)."""
-
-    adds: frozenset[str] = frozenset()
-    removes: frozenset[str] = frozenset()
-    updates: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-
-    def check(self, tool: str, kind: Kind, table: str, columns: frozenset[str] = frozenset()) -> None:
-        """Refuse what was not declared.
-
-        Raises:
-            UndeclaredEffectError: it was not.
-        """
-        if kind == "updates":
-            allowed = self.updates.get(table, frozenset())
-            undeclared = sorted(columns - allowed) if WHOLE not in allowed else []
-            what = f"column {undeclared[0]!r} of table {table!r}" if undeclared else ""
-        else:
-            what = "" if table in (self.adds if kind == "adds" else self.removes) else f"table {table!r}"
-        if what:
-            raise UndeclaredEffectError(f"{tool} {kind} {what}, which its declaration does not say")
 
 
 class Tx:
@@ -121,6 +95,8 @@ class Tx:
         schema = schema_of(kind)
         self._may("adds", schema)
         self._check_columns(schema, cells)
+        if schema.key in cells:
+            raise TypeError(f"the world makes the id of a new row of {kind.__name__}; leave {schema.key!r} out")
         values: dict[str, Cell] = {}
         for item in schema.columns[1:]:
             value = cells.get(item.name, item.default)
@@ -137,10 +113,9 @@ class Tx:
         if schema.key in cells:
             raise TypeError(f"the id of {type(row).__name__} stays as it is")
         self._may("updates", schema, frozenset(cells))
-        values: dict[str, Cell] = {}
-        for name, value in cells.items():
-            item = schema.column(name)
-            values[name] = checked_cell(schema, item, value) if item else None
+        values = {
+            item.name: checked_cell(schema, item, cells[item.name]) for item in schema.columns if item.name in cells
+        }
         id_ = str(cells_of(row)[schema.key])
         self.transaction.update(schema.name, id_, values)
         return row_of(type(row), self.transaction.seen(schema.name)[id_])

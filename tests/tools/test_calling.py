@@ -6,8 +6,9 @@ from typing import Any
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits
+from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits, speak
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
+from sandbox_mcp.tools.value_schemas import converted
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.each import each
@@ -209,6 +210,16 @@ class TestTypes:
     def test_either_of_two_types_is_told(self) -> None:
         text = fault("add_reminder", {"content": "x", "reminder_timestamp": NOW, "latitude": "north"})[1]
         assert text.endswith('latitude must be number or null, not "north"')
+
+    def test_whole_numbers_are_numbers_and_the_other_way_round_however_deep(self) -> None:
+        schema = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}}
+        found = converted({"a": [2.0, 3]}, schema)
+        assert found == {"a": [2, 3]}
+        assert [type(item) for item in found["a"]] == [int, int]
+
+    def test_names_that_are_exchanged_for_each_other_are_told_once(self) -> None:
+        shown = {"where": "argument_0", "argument_0": "argument_1", "on": "on"}
+        assert speak("`where`, `argument_0` and `on`", shown) == "`argument_0`, `argument_1` and `on`"
 
     def test_a_long_value_is_cut(self) -> None:
         text = fault("set_wifi_status", {"on": "x" * 5000})[1]

@@ -1,6 +1,6 @@
 """Everything there is to know of a tool comes from its function."""
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from sandbox_mcp.tools.definition import UNSET, Tool, action, parse_docstring, query, user_action
 from sandbox_mcp.world import Transaction
@@ -137,6 +137,9 @@ SPOT = {
         (list[Spot], {"type": "array", "items": SPOT}),
         (Spot | None, {"anyOf": [SPOT, {"type": "null"}]}),
         (dict[str, Any], {"type": "object"}),
+        (tuple[str, ...], {"type": "array", "items": {"type": "string"}}),
+        (tuple[str, int], {"type": "array", "items": {"type": ["string", "integer"]}}),
+        (Literal["a", 1, None], {"type": ["string", "integer", "null"], "enum": ["a", 1, None]}),
     ],
 )
 def test_the_schema_of_the_result(hint: Any, schema: dict[str, Any]) -> None:
@@ -154,6 +157,20 @@ def test_a_result_that_is_no_object_is_wrapped() -> None:
 
 def test_a_docstring_without_sections() -> None:
     assert parse_docstring("Just this.") == ("Just this.", {})
+
+
+@each(
+    "text",
+    [
+        "Look.\n\nArgs:\n    x (int): How deep.\n    y: Where,\n        and how.\n\nNote:\n    Mind.",
+        "Look.\n\nArgs:\n  x (int, optional): How deep.\n  y (dict[str, int]): Where,\n    and how.\nNote:\n  Mind.",
+        "Look.\n\nArgs:\n\n        x: How deep.\n        y: Where,\n            and how.\n\nNote: Mind.",
+    ],
+)
+def test_a_docstring_may_name_types_be_indented_otherwise_and_have_more_sections(text: str) -> None:
+    description, arguments = parse_docstring(text)
+    assert description.split() == ["Look.", "Note:", "Mind."]
+    assert arguments == {"x": "How deep.", "y": "Where, and how."}
 
 
 def test_no_docstring_at_all() -> None:

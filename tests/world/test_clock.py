@@ -48,6 +48,11 @@ class TestClock:
 
 
 class TestZones:
+    @each("moment", [1e12, 1e17, -1e18, 1e300])
+    def test_a_moment_beyond_every_calendar_is_refused_whatever_the_machine_says(self, moment: float) -> None:
+        with pytest.raises(ValueError, match="out of range"):
+            to_local(moment, "Europe/Paris")
+
     @each(
         ("zone", "parts", "moment"),
         [

@@ -1,5 +1,6 @@
 """Rows of fixed tables: found by any of their columns, as going through all of them would."""
 
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -56,12 +57,15 @@ shop = World("shop", tables=[Product])
 
 
 class TestFiles:
-    def cells(self, folder: Path, column: str, field: str) -> object:
-        (folder / "shop.py").write_text(SHOP, encoding="utf-8")
-        (folder / "products.csv").write_text(f"id,{column}\np1,{field}\n", encoding="utf-8")
+    def rows(self, folder: Path, name: str, data: bytes) -> list[Mapping[str, object]]:
+        (folder / "shop.py").write_text(SHOP.replace("products.csv", name), encoding="utf-8")
+        (folder / name).write_bytes(data)
         [shop] = load(folder / "shop.py")
         found = Tx(Running(Snapshot({}), Clock(0.0), IdStream("")).begin()).all(shop.classes[0])
-        return cells_of(found[0])[column]
+        return [cells_of(row) for row in found]
+
+    def cells(self, folder: Path, column: str, field: str) -> object:
+        return self.rows(folder, "products.csv", f"\ufeffid,{column}\np1,{field}\n".encode())[0][column]
 
     @each(
         ("column", "field", "cell"),
@@ -94,4 +98,23 @@ class TestFiles:
     ) -> None:
         with pytest.raises(WorldError) as caught:
             self.cells(tmp_path, column, field)
+        assert told in str(caught.value)
+
+    @each(
+        ("name", "data", "told"),
+        [
+            ("products.csv", b"id,price\np\xe91,2\n", "products.csv: it is not UTF-8 text"),
+            ("products.csv", b"id,price\np1,2,9\n", "products.csv:2: more fields than columns"),
+            ("products.csv", b'id,price\n\n"p\n1",1\np2,cheap\n', "products.csv:5: column 'price' of table"),
+            ("products.csv", b"id,price\np1,nan\n", "products.csv:2: column 'price' of table 'product' holds number"),
+            ("products.jsonl", b'{"id": "p1"}\n[1]\n', "products.jsonl:2: expected a JSON object"),
+            ("products.jsonl", b'{"id": "p1"}\n\n{"id"\n', "products.jsonl:3: it cannot be read: Expecting"),
+            ("products.jsonl", b'{"id": "p1", "cost": 2}\n', "products.jsonl:1: unknown column 'cost'"),
+        ],
+    )
+    def test_a_file_that_cannot_be_read_is_a_fault_of_the_world(
+        self, tmp_path: Path, name: str, data: bytes, told: str
+    ) -> None:
+        with pytest.raises(WorldError) as caught:
+            self.rows(tmp_path, name, data)
         assert told in str(caught.value)

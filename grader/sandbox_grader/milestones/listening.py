@@ -22,7 +22,7 @@ from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.tools import Tool
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.world.clock import to_local
-from sandbox_mcp.world.tx import Effects
+from sandbox_mcp.world.effects import Effects
 
 _MOST_STRINGS = 2000
 _PARTICLES = frozenset({"off", "out", "up", "in", "back", "on", "down", "away", "over", "through"})

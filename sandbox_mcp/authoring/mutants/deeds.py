@@ -4,7 +4,7 @@ Policy: they are offered all tools there are, but for those that the scenario wi
 in this scenario's world is not tried.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_grader.milestones.unwanted import GRADES, differing
@@ -25,8 +25,8 @@ from sandbox_mcp.authoring.mutants.mutant import (
 )
 from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, run
 from sandbox_mcp.tools.calling import attempt
-from sandbox_mcp.world import IdStream, Row, Running
-from sandbox_mcp.world.tx import WHOLE
+from sandbox_mcp.world import Change, IdStream, Row, Running
+from sandbox_mcp.world.effects import WHOLE
 
 SWITCHED = ScoreSpan(0.0, GRADES["switched"], f"at most {GRADES['switched']}")
 """What is left where a switch was left different from how it was found."""
@@ -41,11 +41,15 @@ def deeds(case: RehearsedSolution) -> Iterator[Mutant]:
     yield from _undone(case)
     number = 0
     for call in _meddling(case):
-        if _works(case, call) and not _allowed(case, call) and not _takes_back(case, call):
+        changes = _changes(case, call)
+        if changes is None or _takes_back(case, changes):
+            continue
+        switches = _switched(case, call, changes)
+        if not (_open_to_all(case, changes) or (switches and switches <= _switches_in_milestones(case))):
             number += 1
             about = f"at last does what was not asked for: {call.tool} with {dict(call.arguments)!r}"
             solution = finished(case.solution, call)
-            span = SWITCHED if _switched(case, call) else ZERO
+            span = SWITCHED if switches else ZERO
             yield Mutant(case.id("unwanted", number), about, solution, span, variant=ALL, path=("allows",))
 
 
@@ -61,9 +65,8 @@ def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
         for tool in (tool for tool in queries if tool.parameters and tool.name in offered):
             call = PlannedCall(tool.name, {item.name: _some(case, item) for item in tool.parameters if item.required})
             bound, tx = bind(offered, call.tool, call.arguments), world.begin()
-            if _tried(case, call).fault is None and isinstance(bound, Bound):
-                attempt(tx, bound)
-                looks += [call] if tx.elapsed <= 0 else []
+            if isinstance(bound, Bound) and attempt(tx, bound).fault is None and tx.elapsed <= 0:
+                looks.append(call)
     plain = [PlannedCall(tool.name, {}) for tool in queries if not tool.parameters]
     reads = [call for call in (*plain, *looks) if call.tool in offered and call.tool not in avoid]
     for number, place in enumerate(range(0, len(reads), AT_ONCE), start=1):
@@ -82,7 +85,7 @@ def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
             continue
         for place, pattern in enumerate(constraint.patterns, start=1):
             call = _stepping(case, pattern)
-            if call is not None and (constraint.attempt or _works(case, call)):
+            if call is not None and (constraint.attempt or _changes(case, call) is not None):
                 about = f"at last calls {call.tool} with {dict(call.arguments)!r}, minefield {minefield.id!r}"
                 solution = finished(case.solution, call)
                 path = ("minefields", number)
@@ -125,17 +128,18 @@ def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
         if same is not None:
             return same
     plain: dict[str, Any] = {"boolean": True, "number": 1.0, "integer": 1, "array": [], "object": {}}
-    return plain.get(types[0], "Something")
+    return plain.get(next(iter(types), "string"), "Something")
 
 
-def _works(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the call would change the world as it is after the solution."""
+def _changes(case: RehearsedSolution, call: PlannedCall) -> Sequence[Change] | None:
+    """What a call would change after the solution; None if it cannot be made there, or acts without effect."""
     tx = case.wide.world.begin()
     locked = any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
     if locked or call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm:
-        return False
+        return None
     outcome = _tried(case, call)
-    return outcome.fault is None and bool(outcome.changes or not case.scenario.home.agent_tools[call.tool].action)
+    idle = case.scenario.home.agent_tools[call.tool].action and not outcome.changes
+    return None if outcome.fault is not None or idle else outcome.changes
 
 
 def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
@@ -153,7 +157,8 @@ def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
         before, after = start.table(table), end.table(table)
         for key in (key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)):
             for call in _back(case, table, key, before.get(key), after.get(key)):
-                if _works(case, call) and _is_to_last(case, table, call) and not _open_to_all(case, call):
+                changes = _changes(case, call)
+                if changes is not None and _is_to_last(case, table, call) and not _open_to_all(case, changes):
                     number += 1
                     about = f"in the end undoes what it achieved: {call.tool} with {dict(call.arguments)!r}"
                     solution = finished(case.solution, call)
@@ -203,19 +208,19 @@ def _back(
             yield PlannedCall(tool.name, arguments)
 
 
-def _switched(case: RehearsedSolution, call: PlannedCall) -> frozenset[str]:
+def _switched(case: RehearsedSolution, call: PlannedCall, changes: Sequence[Change]) -> frozenset[str]:
     """The switches that a call sets differently, if it does nothing else."""
     own = case.scenario.home.hints.switches.get(call.tool)
     if own is not None:
         return frozenset({own})
-    cells = [cell for change in _tried(case, call).changes for cell in differing(change).items()]
+    cells = [cell for change in changes for cell in differing(change).items()]
     only = all(isinstance(value, bool) for _, values in cells for value in values)
     return frozenset(name for name, _ in cells) if only else frozenset()
 
 
-def _takes_back(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether all that the call does is remove what the solution made, such as the session of a log-in."""
-    start, changes = case.scenario.world, _tried(case, call).changes
+def _takes_back(case: RehearsedSolution, changes: Sequence[Change]) -> bool:
+    """Whether all that a call does is remove what the solution made, such as the session of a log-in."""
+    start = case.scenario.world
     made = (change.after is None and change.key not in start.table(change.table) for change in changes)
     return bool(changes) and all(made)
 
@@ -241,21 +246,19 @@ def _meddling(case: RehearsedSolution) -> Iterator[PlannedCall]:
             yield PlannedCall(tool.name, arguments)
 
 
-def _allowed(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the scenario allows that, or has a milestone about the same switch."""
-    switches = _switched(case, call)
-    named = {
+def _switches_in_milestones(case: RehearsedSolution) -> set[str]:
+    """The columns of single rows that some milestone is about, whatever it wants of them."""
+    return {
         column
         for item in wanted(case.scenario, TableConstraint)
         if case.scenario.home.tables[item.table].single
         for row in item.rows
         for column in row
     }
-    return _open_to_all(case, call) or (bool(switches) and switches <= named)
 
 
-def _open_to_all(case: RehearsedSolution, call: PlannedCall) -> bool:
-    """Whether the scenario says that such a change does not matter."""
-    changed = [(change.table, set(differing(change))) for change in _tried(case, call).changes]
+def _open_to_all(case: RehearsedSolution, changes: Sequence[Change]) -> bool:
+    """Whether the scenario says that such changes do not matter."""
+    changed = [(change.table, set(differing(change))) for change in changes]
     allows = case.scenario.allows
     return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)

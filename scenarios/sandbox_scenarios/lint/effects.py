@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.hints import Effect
-from sandbox_mcp.world.tx import WHOLE, Effects
+from sandbox_mcp.world.effects import WHOLE, Effects
 from sandbox_scenarios.model import Scenario, Solution
 
 

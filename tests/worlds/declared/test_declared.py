@@ -1,12 +1,13 @@
 """A world that somebody else declares: found, played, recorded, replayed and graded like ours."""
 
 import dataclasses
+import math
 import os
 import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from sandbox_grader import grade
@@ -18,9 +19,12 @@ from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed, settled
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.replay import differences
+from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line
 from sandbox_mcp.users import ScriptedUser, UserAct, UserTurn
-from sandbox_mcp.world.clock import IdStream
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.world.tables import Id, Table, key
+from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds import FILES, UnknownWorldError, load, named, use_file
 
 HERE = Path(__file__).parent
@@ -401,6 +405,45 @@ class TestActsInAScript:
         with pytest.raises(ScenarioFileError, match=r"guided\.yaml:13") as found:
             Suite([tmp_path, HERE / "library.yaml"]).get("guide_edith")
         assert problem in str(found.value)
+
+
+def test_what_is_declared_later_is_known_everywhere() -> None:
+    late = World("late")
+    before = (list(late.agent_tools), list(late.gates), list(late.user_acts), late.digest)
+
+    @late.query
+    def look(tx: Tx) -> str:
+        """Look."""
+        return str(tx.now)
+
+    @late.user_action
+    def knock(tx: Tx) -> str:
+        """Knock."""
+        return str(tx.now)
+
+    @late.gate("door", opened_by=look)
+    def is_open(tx: Tx) -> bool:
+        """the door is shut"""
+        return tx.now > 0
+
+    after = (list(late.agent_tools), list(late.gates), list(late.user_acts), late.digest)
+    assert before[:3] == ([], [], [])
+    assert after[:3] == (["look"], ["door"], ["knock"])
+    assert after[3] != before[3]
+
+
+@pytest.mark.parametrize(("cells", "problem"), [({"id": "b9"}, "leave 'id' out"), ({"pages": math.nan}, "not nan")])
+def test_a_row_is_made_without_an_id_and_with_numbers_that_a_log_can_hold(cells: dict[str, Any], problem: str) -> None:
+    class Leaf(Table):
+        """A leaf."""
+
+        id: Id[Self] = key()
+        pages: float = 1.0
+
+    tx = Tx(Running(Snapshot({}), Clock(0.0), IdStream("")).begin())
+    made: Any = tx.add
+    with pytest.raises(TypeError, match=problem):
+        made(Leaf, **cells)
 
 
 def test_a_world_as_it_is_elsewhere_leaves_the_world_itself_as_it_is() -> None:

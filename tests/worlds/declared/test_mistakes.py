@@ -1,11 +1,12 @@
 """What a declaration cannot mean is told in one line, with what was expected, before anything is played."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import load
+from sandbox_mcp.worlds import load, use_file
 from tests.each import each
 
 TOP = """
@@ -22,6 +23,18 @@ class Elsewhere(Table):
 TABLE = "class S(Table):\n    id: Id[Self] = key()\n    {}\nw = World('w', tables=[R, S])\n"
 TOOL = "w = World('w', tables=[R])\n@w.query\ndef q({}) -> str:\n    'Q.'\n    return ''\n"
 ACTION = "w = World('w', tables=[R])\n@w.action({})\ndef q(tx: Tx) -> str:\n    'Q.'\n    return ''\n"
+
+
+NESTED = """
+from typing import TypedDict
+class N(TypedDict):
+    inner: list['N']
+w = World('w')
+@w.query
+def q(tx: Tx, node: N) -> str:
+    'Q.'
+    return ''
+"""
 
 
 def wrong_in(folder: Path, declared: str) -> str:
@@ -94,10 +107,26 @@ def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
             "'end_conversation' is the name of a tool that users have in every world; expected another",
         ),
         ("import sys\nsys.exit(3)", "SystemExit: 3"),
+        (
+            "w = World('w')\n@w.query\ndef q(tx: Tx) -> set[str]:\n    'Q.'\n    return set()",
+            "tool 'q' of world 'w': JSON has nothing for the annotation set[str]; expected",
+        ),
+        (
+            NESTED,
+            "tool 'q' of world 'w': 'node': the annotation has itself inside; expected 'dict' at some depth",
+        ),
     ],
 )
 def test_of_a_world(tmp_path: Path, declared: str, problem: str) -> None:
     assert problem in wrong_in(tmp_path, declared)
+
+
+def test_a_file_whose_path_separates_files_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / f"a{os.pathsep}b"
+    folder.mkdir()
+    (folder / "w.py").write_text(f"{TOP}w = World('w', tables=[R])\n", encoding="utf-8")
+    with pytest.raises(WorldError, match="in its path, which separates files; move or rename it"):
+        use_file(folder / "w.py")
 
 
 def test_a_row_may_refer_to_a_table_that_is_declared_later(tmp_path: Path) -> None:
