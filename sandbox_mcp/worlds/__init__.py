@@ -89,9 +89,11 @@ def use_file(path: Path) -> tuple[World, ...]:
     """Have the worlds in a file found by name from now on, here and in processes started from here.
 
     Raises:
-        WorldError: it cannot be loaded, declares no world, or one whose name another file has.
+        WorldError: it cannot be loaded, declares no world, or one whose name another file has, or cannot be listed.
     """
     absolute = path.resolve()
+    if os.pathsep in str(absolute):
+        raise WorldError(f"{str(absolute)!r} has {os.pathsep!r} in its path, which separates files; move or rename it")
     found = load(absolute)
     for other in files() if path.suffix != TAPE else ():  # tapes are named by what is on them
         if taken := {world.name for world in found} & {world.name for world in load(other) if world not in found}:
@@ -193,11 +195,7 @@ def found_again(name: str, origin: str) -> World:
         return named(name)
     except UnknownWorldError:
         path = Path(origin)
-        found = (
-            next((world for world in (*load(path), *_filled(path)) if world.name == name), None)
-            if path.suffix in (".py", TAPE)
-            else None
-        )
-        if found is None:
-            raise
-        return found
+        for world in (*load(path), *_filled(path)) if path.suffix in (".py", TAPE) else ():
+            if world.name == name:
+                return world
+        raise

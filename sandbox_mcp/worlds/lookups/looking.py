@@ -5,7 +5,7 @@ finds nothing answers with an empty list; asking for one thing that does not exi
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -40,28 +40,23 @@ def has_words(text: str, wanted: str) -> bool:
     return asked <= words_of(text)
 
 
-def checked_day(text: str | None, argument: str) -> str | None:
-    """A day as it was given.
+def window(after: str | None, before: str | None = None, prefix: str = "") -> Callable[[str], bool]:
+    """What tells whether a day lies between two others, both included; a side that was not given is open.
+
+    The arguments that the two were given as are called ``after`` and ``before``, with ``prefix`` before that.
 
     Raises:
-        ValueError: it is not written as 2024-05-31, or no calendar has it.
+        ValueError: one of them is not written as 2024-05-31, or no calendar has it.
     """
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise ValueError(f"{argument} must be a day such as 2024-05-31, not {text!r}") from None
 
+    def checked(name: str, text: str | None, otherwise: date) -> str:
+        try:
+            return (otherwise if text is None else date.fromisoformat(text)).isoformat()
+        except ValueError:
+            raise ValueError(f"`{prefix}{name}` must be a day such as 2024-05-31, not {text!r}") from None
 
-def in_window(day: str, after: str | None, before: str | None) -> bool:
-    """Whether a day lies between two others, both included; a side that was not given is open.
-
-    Raises:
-        ValueError: one of them is not a day.
-    """
-    first, last = checked_day(after, "after"), checked_day(before, "before")
-    return (first is None or day >= first) and (last is None or day <= last)
+    first, last = checked("after", after, date.min), checked("before", before, date.max)
+    return lambda day: first <= day <= last
 
 
 def only(rows: Sequence[_R], what: str) -> _R:
@@ -97,5 +92,5 @@ def first(items: Iterable[_T], limit: int | None) -> list[_T]:
         ValueError: the limit is not between 1 and 25.
     """
     if limit is not None and not 1 <= limit <= LIMIT:
-        raise ValueError(f"limit must be between 1 and {LIMIT}, not {limit}")
+        raise ValueError(f"`limit` must be between 1 and {LIMIT}, not {limit}")
     return list(islice(items, limit or LIMIT))

@@ -5,7 +5,7 @@ from typing import Literal, Self, TypedDict
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, known
+from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
 Style = Literal["folk", "jazz", "rock", "electronic", "classical"]
 Task = Literal["music", "lyrics", "producer"]
@@ -183,8 +183,9 @@ def search_artist_albums(
         after: The first day of release that counts, such as 2019-01-01.
         before: The last day of release that counts.
     """
+    counts = window(after, before)
     rows = tx.all(Album, artist=known(tx, Artist, artist, "artist").id)
-    chosen = sorted((row for row in rows if in_window(row.released, after, before)), key=lambda row: row.released)
+    chosen = sorted((row for row in rows if counts(row.released)), key=lambda row: row.released)
     return [_album_line(row) for row in chosen]
 
 

@@ -5,7 +5,7 @@ from typing import Literal, Self, TypedDict
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, known
+from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
 Status = Literal["in force", "lapsed", "expired", "pending"]
 
@@ -103,7 +103,8 @@ def get_patents_with_title_and_date(
         after: The first day of filing that counts, such as 2011-01-31.
         before: The last day of filing that counts.
     """
-    return _lines([row for row in _titled(tx, title) if in_window(row.filed, after, before)])
+    counts = window(after, before)
+    return _lines([row for row in _titled(tx, title) if counts(row.filed)])
 
 
 @patent.query
@@ -127,7 +128,8 @@ def get_patents_with_inventor_and_date(
         after: The first day of filing that counts, such as 2011-01-31.
         before: The last day of filing that counts.
     """
-    return _lines([row for row in _invented(tx, inventor) if in_window(row.filed, after, before)])
+    counts = window(after, before)
+    return _lines([row for row in _invented(tx, inventor) if counts(row.filed)])
 
 
 @patent.query
@@ -152,7 +154,8 @@ def get_patents_with_assignee_and_date(
         after: The first day of filing that counts, such as 2011-01-31.
         before: The last day of filing that counts.
     """
-    return _lines([row for row in _assigned(tx, assignee) if in_window(row.filed, after, before)])
+    counts = window(after, before)
+    return _lines([row for row in _assigned(tx, assignee) if counts(row.filed)])
 
 
 @patent.query

@@ -5,7 +5,7 @@ from typing import Literal, Self, TypedDict
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, known
+from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
 Feeling = Literal["like", "laugh", "wonder", "sorry"]
 
@@ -125,10 +125,11 @@ def get_user_posts(
         before: The last day that counts.
         words: Only posts that have these words.
     """
+    counts = window(after, before)
     rows = [
         row
         for row in tx.all(Post, author=_user(tx, user).handle)
-        if in_window(row.day, after, before) and (words is None or has_words(row.text, words))
+        if counts(row.day) and (words is None or has_words(row.text, words))
     ]
     latest = sorted(rows, key=lambda row: row.day, reverse=True)
     return [PostLine(post=row.id, day=row.day, text=row.text, views=row.views) for row in first(latest, None)]
@@ -142,7 +143,8 @@ def get_user_followers(tx: Tx, user: Id[Member], after: str | None = None) -> li
         user: The handle of who is followed.
         after: Only those who began to follow on this day, such as 2026-01-31, or later.
     """
-    rows = [row for row in tx.all(Follow, followed=_user(tx, user).handle) if in_window(row.since, after, None)]
+    counts = window(after)
+    rows = [row for row in tx.all(Follow, followed=_user(tx, user).handle) if counts(row.since)]
     newest = sorted(rows, key=lambda row: row.since, reverse=True)
     return [FollowerLine(handle=row.follower, name=_user(tx, row.follower).name, since=row.since) for row in newest]
 

@@ -5,7 +5,7 @@ from typing import Literal, Self, TypedDict
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, known
+from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
 Outcome = Literal["success", "partial failure", "failure"]
 Orbit = Literal["low", "polar", "geostationary", "lunar"]
@@ -223,10 +223,11 @@ def find_launch(
         before: The last day that counts.
         outcome: How the launch ended.
     """
+    counts = window(after, before)
     rows = [
         row
         for row in tx.all(Launch)
-        if _named(row.mission, mission) and in_window(row.day, after, before) and outcome in (None, row.outcome)
+        if _named(row.mission, mission) and counts(row.day) and outcome in (None, row.outcome)
     ]
     return [_line(row) for row in first(rows, None)]
 
@@ -344,8 +345,9 @@ def find_stays_with_station(
         after: The first day of arrival that counts, such as 2021-06-30.
         before: The last day of arrival that counts.
     """
+    counts = window(after, before)
     rows = tx.all(Stay, station=known(tx, Station, station, "station").id)
-    chosen = sorted((row for row in rows if in_window(row.arrived, after, before)), key=lambda row: row.arrived)
+    chosen = sorted((row for row in rows if counts(row.arrived)), key=lambda row: row.arrived)
     return [
         VisitLine(
             astronaut=row.astronaut,

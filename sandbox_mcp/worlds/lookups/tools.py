@@ -6,7 +6,7 @@ from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.faults import NoDataError
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, in_window, known
+from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
 FileKind = Literal["image", "sound", "document", "archive", "data", "program"]
 
@@ -99,12 +99,9 @@ def find_domains_with_owner(
         expires_after: Only domains that expire on this day, such as 2026-12-31, or later.
         expires_before: Only domains that expire on this day or earlier.
     """
+    counts = window(expires_after, expires_before, "expires_")
     rows = [row for row in tx.all(Domain) if has_words(row.owner, owner)]
-    return [
-        DomainLine(domain=row.name, expires=row.expires)
-        for row in rows
-        if in_window(row.expires, expires_after, expires_before)
-    ]
+    return [DomainLine(domain=row.name, expires=row.expires) for row in rows if counts(row.expires)]
 
 
 @tools.query
@@ -115,7 +112,7 @@ def find_domains_with_word(tx: Tx, word: str) -> list[DomainLine]:
         word: The text, three letters or more.
     """
     if len(word) < 3:
-        raise ValueError("word must have at least three letters")
+        raise ValueError("`word` must have at least three letters")
     rows = [row for row in tx.all(Domain) if word.casefold() in row.name]
     return [DomainLine(domain=row.name, expires=row.expires) for row in first(rows, None)]
 

@@ -94,7 +94,8 @@ class Fills:
             try:
                 place, fill = _fill(line)
             except (ValueError, LookupError, TypeError) as error:
-                told = f"has a line with other keys than tool, arguments, after, model and result: {text[:80].decode()}"
+                shown = text.decode(errors="replace")[:80]
+                told = f"has a line with other keys than tool, arguments, after, model and result: {shown}"
                 raise TapeError(self.path, None, told) from error
             self._known.setdefault(place, fill)
         self._read += len(whole) + len(newline)

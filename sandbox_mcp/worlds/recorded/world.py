@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -18,15 +19,21 @@ from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.definition import Parameter, Tool
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.tools.value_schemas import is_within, referred
+from sandbox_mcp.world.effects import Effects
 from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
 from sandbox_mcp.world.transaction import Transaction
-from sandbox_mcp.world.tx import Effects, Tx
+from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
 from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape, without
 
 EXAMPLES = 8
 """How many recorded calls a model is shown that answers for a tape."""
+COMPARED = 2_000
+"""How many characters of the arguments of two calls are compared: it may cost their product."""
+MOST_REFERENCES = 2_000
+"""How many references of one schema are written out; behind that anything may stand."""
 UNPLAYABLE = frozenset({"send_message_to_user"})
 """Names that a session may need for itself."""
 
@@ -109,12 +116,20 @@ class _Answers:
 
     def nearest(self, asked: Deed, after: tuple[Deed, ...], most: int = 1) -> list[TapeCall]:
         """The calls on the tape that are most alike, the nearest first."""
+        tool, arguments = asked
+        matcher = SequenceMatcher(autojunk=False)
+        matcher.set_seq2(arguments[:COMPARED])
 
-        def likeness(call: TapeCall) -> tuple[bool, float, bool, int]:
-            alike = SequenceMatcher(None, call.deed[1], asked[1], autojunk=False).ratio()
-            return call.deed[0] == asked[0], alike, call.after == after, -call.line
+        def likeness(call: TapeCall) -> tuple[float, bool, int]:
+            matcher.set_seq1(call.deed[1][:COMPARED])
+            return matcher.ratio(), call.after == after, -call.line
 
-        return sorted(self.tape.calls, key=likeness, reverse=True)[:most]
+        near: list[TapeCall] = []
+        for same in (True, False):  # calls of other tools only where there are too few of this one
+            if len(near) < most:
+                calls = (call for call in self.tape.calls if (call.deed[0] == tool) is same)
+                near += sorted(calls, key=likeness, reverse=True)
+        return near[:most]
 
 
 def _written(asked: Deed, limit: int = 300) -> str:
@@ -136,7 +151,7 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
     effects = Effects(adds=frozenset({"act"})) if listed.acts else Effects()
     parameters: list[Parameter] = []
     for name, item in properties.items():
-        inside: dict[str, Any] = inlined(item, given) if isinstance(item, dict) else {}
+        inside = inlined(cast("dict[str, Any]", item), given) if isinstance(item, dict) else {}
         text = str(inside.pop("description", ""))
         parameters.append(Parameter(name, inside, name in required, text))
     return Tool(
@@ -160,7 +175,8 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
         return {}
     output = listed.listed.get("outputSchema")
     if isinstance(output, Mapping):
-        return inlined(output, cast("Mapping[str, Any]", output))
+        listed_output = cast("Mapping[str, Any]", output)
+        return inlined(listed_output, listed_output)
     return {"type": "object"} if calls else {}
 
 
@@ -205,21 +221,37 @@ def text_of(result: Mapping[str, Any]) -> str:
     )
 
 
-def inlined(schema: Any, whole: Mapping[str, Any], via: tuple[str, ...] = ()) -> Any:
-    """A schema with what its references lead to in their place; one that has itself inside ends in 'anything'."""
-    if isinstance(schema, list):
-        return [inlined(item, whole, via) for item in cast("list[Any]", schema)]
-    if not isinstance(schema, Mapping):
-        return schema
-    parts = cast("Mapping[str, Any]", schema)
-    reference = parts.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
-        if reference in via:
+def inlined(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema with what its references lead to in their place; one that has itself inside ends in 'anything'.
+
+    So does what lies behind ``MOST_REFERENCES``, because definitions that refer to each other multiply.
+    """
+    made = count()
+
+    def written(part: Any, via: tuple[str, ...]) -> Any:
+        if isinstance(part, list):
+            return [written(item, via) for item in cast("list[Any]", part)]
+        if not isinstance(part, Mapping):
+            return part
+        parts = cast("Mapping[str, Any]", part)
+        reference = parts.get("$ref")
+        if not is_within(reference):
+            return {name: written(_without_flags(name, item), via) for name, item in parts.items() if name != "$defs"}
+        if reference in via or next(made) >= MOST_REFERENCES:
             return {}
         beside = {name: item for name, item in parts.items() if name != "$ref"}
-        target: Any = whole
-        for part in reference[2:].split("/"):
-            target = cast("Mapping[str, Any]", target).get(part) if isinstance(target, Mapping) else None
-        found: dict[str, Any] = inlined(target, whole, (*via, reference)) if isinstance(target, Mapping) else {}
-        return {**found, **inlined(beside, whole, via)}
-    return {name: inlined(item, whole, via) for name, item in parts.items() if name != "$defs"}
+        return {**written(referred(reference, whole), (*via, reference)), **written(beside, via)}
+
+    return written(schema, ())
+
+
+def _without_flags(keyword: str, held: Any) -> Any:
+    """What a keyword holds, with ``{}`` for schemas that are written ``true`` or ``false``, as some servers do."""
+    if keyword == "items" and isinstance(held, bool):
+        return {}
+    if keyword in ("anyOf", "oneOf", "allOf") and isinstance(held, list):
+        return [{} if isinstance(item, bool) else item for item in cast("list[Any]", held)]
+    if keyword == "properties" and isinstance(held, Mapping):
+        properties = cast("Mapping[str, Any]", held)
+        return {name: dict[str, Any]() if isinstance(item, bool) else item for name, item in properties.items()}
+    return held

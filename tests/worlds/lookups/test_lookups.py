@@ -20,8 +20,10 @@ from sandbox_scenarios.stats.measure import turns
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.select import select
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.tools import call, present
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
 from tests.each import each
@@ -113,6 +115,24 @@ def test_the_page_has_the_figures_of_today(suite: Suite) -> None:
     written = [line for line in page.splitlines() if line.startswith(tuple(f"| {name} |" for name in WORLDS))]
     found = environments(suite.all(), turns, name_similarity)
     assert written == [f"| {' | '.join(map(str, item.row()))} |" for item in found]
+
+
+@each(
+    ("world", "tool", "arguments", "told"),
+    [
+        ("tools", "find_domains_with_owner", {"owner": "Nobody", "expires_after": "soon"}, "`expires_after` must be"),
+        ("tools", "find_domains_with_word", {"word": "ab"}, "`word` must have at least three letters"),
+        ("patent", "get_patents_with_title_and_date", {"title": "zzz", "before": "5.3.2011"}, "`before` must be a day"),
+        ("sports", "get_league_season_scorers", {"league": "Harbour League", "season": 2024, "limit": 26}, "`limit`"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_by_its_argument_whether_or_not_anything_is_found(
+    world: str, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    running = Running(Snapshot({}), Clock(0.0), IdStream(""))
+    outcome = call(running, {tool: present(named(world).tools[tool])}, tool, arguments)
+    assert outcome.fault is not None
+    assert outcome.fault.message.startswith(told)
 
 
 class TestIrrelevance:

@@ -50,7 +50,14 @@ def test_a_slip_of_the_pen_is_found() -> None:
 
 
 @each(
-    ("wanted", "name"), [("Theo", "Théo Lacroix"), ("Halasz", "Tibor Halász"), ("Lukasz", "Łukasz"), ("Soren", "Søren")]
+    ("wanted", "name"),
+    [
+        ("Theo", "Théo Lacroix"),
+        ("Halasz", "Tibor Halász"),
+        ("Lukasz", "Łukasz"),
+        ("Soren", "Søren"),
+        ("Aerling", "Ærling"),
+    ],
 )
 def test_a_name_is_found_without_its_accents(wanted: str, name: str) -> None:
     assert found([name, "Ilse van der Merwe"], wanted, 90.0) == [name]

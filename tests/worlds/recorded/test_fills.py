@@ -26,7 +26,7 @@ from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_traject
 from sandbox_mcp.trajectory.finding import logs_at
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import load, named
-from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills
+from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills, TapeError
 from tests.server.serving_kit import served
 
 HERE = Path(__file__).parent
@@ -198,6 +198,13 @@ def test_the_first_of_two_answers_in_the_file_counts_for_everybody(tmp_path: Pat
     other = FillQuestion(_tool(), ("get-lamp", '{"number": 1}'), (), ())
     assert Fills(path).to(other) is None
     assert Fills(path, saying("three")).to(other) == Fills(path).to(other) != None  # noqa: E711
+
+
+def test_a_line_without_what_belongs_to_an_answer_is_told_in_any_language(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.filled.jsonl"
+    path.write_text('{ "tool": "' + "é" * 99 + '"}\n', encoding="utf-8")
+    with pytest.raises(TapeError, match=r"other keys than tool, arguments, after, model and result: .*éé"):
+        Fills(path).to(FillQuestion(_tool(), ("get-lamp", "{}"), (), ()))
 
 
 def _racing(path: Path, question: FillQuestion) -> Fills:

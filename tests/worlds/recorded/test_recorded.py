@@ -115,6 +115,32 @@ def test_references_in_a_schema_are_written_out(stage: Stage):
     assert schema["properties"] == {"number": {"type": "integer", "minimum": 1, "description": "Which lamp."}}
 
 
+TANGLED = {f"D{n}": {"properties": {f"p{m}": {"$ref": f"#/$defs/D{m}"} for m in range(12)}} for n in range(12)}
+
+
+@each(
+    ("schema", "value", "accepted"),
+    [
+        ({"type": "object", "properties": {"any": True}}, {"any": [1]}, True),
+        ({"anyOf": [True, {"type": "string"}]}, 3, True),
+        ({"type": "array", "items": True}, [1, "a"], True),
+        ({"type": "object", "additionalProperties": False, "patternProperties": {"^x-": {}}}, {"x-a": 1}, True),
+        ({"$ref": "#/$defs/a~1b%20c"}, 3, True),
+        ({"$ref": "#/$defs/a~1b%20c"}, "three", False),
+        ({"$ref": "#/$defs/D0"}, {"p1": {"p2": 3}}, True),
+        ({"$ref": "#/$defs/D0"}, {"p1": {"p2": {}}}, True),
+        ({"$ref": "#"}, {"x": 3}, True),
+    ],
+)
+def test_schemas_are_used_as_servers_write_them(tmp_path: Path, schema: Any, value: Any, accepted: bool):
+    given = {"type": "object", "properties": {"x": schema}, "$defs": {**TANGLED, "a/b c": {"type": "integer"}}}
+    tool = {"kind": "tool", "name": "try", "inputSchema": given, "annotations": {"readOnlyHint": True}}
+    (tmp_path / "odd.jsonl").write_text(f"{LINES[0]}\n{json.dumps(tool)}\n", encoding="utf-8")
+    [world] = load(tmp_path / "odd.jsonl")
+    bound = bind({"try": present(world.agent_tools["try"])}, "try", {"x": value})
+    assert isinstance(bound, Bound) is accepted
+
+
 def test_the_digest_of_a_scenario_follows_the_tape_and_not_its_place(tmp_path: Path):
     original = Suite([HERE / "lamps.yaml"]).get("light_the_second_lamp").digest
     for name in ("lamps.yaml", "lamps.jsonl"):

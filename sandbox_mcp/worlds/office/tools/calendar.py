@@ -109,6 +109,8 @@ def modify_event(
         new_attendees: Usernames of all who are to take part, in place of those who did.
     """
     owner, event = me(tx), mine(tx, Event, event_id)
+    if new_name is not None and not new_name.strip():
+        raise ValueError("`new_name` must not be empty")
     given = {
         "name": new_name,
         "description": new_description,

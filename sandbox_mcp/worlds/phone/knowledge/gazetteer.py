@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import cos, floor, hypot, radians, sqrt
 from typing import Any, Protocol
-from unicodedata import combining, normalize
 
 from sandbox_mcp.worlds.phone.knowledge.distance import check_point, haversine_km
 from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
 from sandbox_mcp.worlds.phone.knowledge.streets import street_address
 from sandbox_mcp.worlds.phone.knowledge.tables import packed_json, rows
+from sandbox_mcp.worlds.phone.letters import plain_letters
 
 STREETS_WITHIN_KM = 25
 """Closer than this to the nearest place, a point has a street; further out it is only near that place."""
@@ -173,9 +173,8 @@ def all_cities() -> Iterator[City]:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents, apostrophes as ``'`` and single spaces, for comparing names."""
-    plain = "".join(letter for letter in normalize("NFKD", text.casefold()) if not combining(letter))
-    return " ".join(plain.replace("’", "'").split())
+    """Lower case in plain letters, apostrophes as ``'`` and single spaces, for comparing names."""
+    return " ".join(plain_letters(text).replace("’", "'").split())
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from typing import Any, TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
 from sandbox_mcp.world import Transaction
-from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy
+from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy, given
 from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 90.0
@@ -18,10 +18,6 @@ class FoundContact(TypedDict):
     phone_number: str
     relationship: str | None
     is_self: bool
-
-
-def _given(**arguments: Any) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if value is not UNSET}
 
 
 def _check_self(tx: Transaction, is_self: Any, apart_from: str | None = None) -> None:
@@ -77,7 +73,7 @@ def modify_contact(
         DuplicateError: another entry already is the owner.
         NoDataError: there is no entry with that id.
     """
-    values = _given(name=name, phone_number=phone_number, relationship=relationship, is_self=is_self)
+    values = given(name=name, phone_number=phone_number, relationship=relationship, is_self=is_self)
     if not values:
         raise ValueError(
             "nothing to change was given; expected at least one of `name`, `phone_number`, `relationship`, `is_self`"
@@ -134,8 +130,8 @@ def search_contacts(
     """
     if phone_number is not UNSET:
         check_phone_number(phone_number)
-    exact = _given(person_id=person_id, phone_number=phone_number, is_self=is_self)
-    similar = _given(name=name, relationship=relationship)
+    exact = given(person_id=person_id, phone_number=phone_number, is_self=is_self)
+    similar = given(name=name, relationship=relationship)
     if not exact and not similar:
         raise ValueError("nothing to search for was given; expected at least one argument")
     rows = tx.rows("contact")

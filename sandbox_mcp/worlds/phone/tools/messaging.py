@@ -1,11 +1,10 @@
 """Text messages. Sending needs cellular service and exactly one owner in the address book."""
 
-from math import inf
 from typing import TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
-from sandbox_mcp.world import Row, Transaction
-from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy
+from sandbox_mcp.world import Transaction
+from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, given, within
 from sandbox_mcp.worlds.phone.tools.setting import setting
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -99,30 +98,23 @@ def search_messages(
         if number is not UNSET:
             check_phone_number(number)
     low, high = creation_timestamp_lowerbound, creation_timestamp_upperbound
-    for name, bound in (("creation_timestamp_lowerbound", low), ("creation_timestamp_upperbound", high)):
-        if bound is not UNSET:
-            check_timestamp(name, bound)
-    exact = {
-        "message_id": message_id,
-        "sender_person_id": sender_person_id,
-        "sender_phone_number": sender_phone_number,
-        "recipient_person_id": recipient_person_id,
-        "recipient_phone_number": recipient_phone_number,
-    }
-    wanted = {column: value for column, value in exact.items() if value is not UNSET}
-    if not wanted and content is UNSET and low is UNSET and high is UNSET:
+    bounds = given(creation_timestamp_lowerbound=low, creation_timestamp_upperbound=high)
+    for name, bound in bounds.items():
+        check_timestamp(name, bound)
+    wanted = given(
+        message_id=message_id,
+        sender_person_id=sender_person_id,
+        sender_phone_number=sender_phone_number,
+        recipient_person_id=recipient_person_id,
+        recipient_phone_number=recipient_phone_number,
+    )
+    if not wanted and not bounds and content is UNSET:
         raise ValueError("nothing to search for was given; expected at least one argument")
     rows = [row for row in tx.rows("messaging") if all(row[column] == value for column, value in wanted.items())]
     rows = within(rows, "creation_timestamp", low, high)
     if content is not UNSET:
         rows = fuzzy(rows, "content", content, FUZZY)
     return [cast("TextMessage", dict(row)) for row in rows]
-
-
-def within(rows: list[Row], column: str, low: float, high: float) -> list[Row]:
-    """The rows whose timestamp lies between the bounds, both inclusive; an unset bound does not bind."""
-    least, most = -inf if low is UNSET else low, inf if high is UNSET else high
-    return [row for row in rows if least <= cast("float", row[column]) <= most]
 
 
 phone.include(send_message_with_phone_number, search_messages)

@@ -4,8 +4,8 @@ from typing import Any, TypedDict, cast
 
 from sandbox_mcp.tools.definition import UNSET, NoDataError, action, query
 from sandbox_mcp.world import Transaction
-from sandbox_mcp.worlds.phone.tools.messaging import FUZZY, within
-from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy
+from sandbox_mcp.worlds.phone.tools.messaging import FUZZY
+from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy, given, within
 from sandbox_mcp.worlds.phone.world import phone
 
 
@@ -80,15 +80,13 @@ def modify_reminder(
         ValueError: nothing to change was given, or the moment or the place is out of range.
         NoDataError: there is no reminder with that id.
     """
-    given = {"content": content, "reminder_timestamp": reminder_timestamp, "latitude": latitude, "longitude": longitude}
-    values = {column: value for column, value in given.items() if value is not UNSET}
+    values = given(content=content, reminder_timestamp=reminder_timestamp, latitude=latitude, longitude=longitude)
     if reminder_timestamp is not UNSET:
         check_timestamp("reminder_timestamp", reminder_timestamp)
     check_position(_none(latitude), _none(longitude))
     if not values:
-        raise ValueError(
-            "nothing to change was given; expected at least one of " + ", ".join(f"`{name}`" for name in given)
-        )
+        expected = "at least one of `content`, `reminder_timestamp`, `latitude`, `longitude`"
+        raise ValueError(f"nothing to change was given; expected {expected}")
     if tx.row("reminder", reminder_id) is None:
         raise NoDataError(f"no reminder has the id {reminder_id!r}")
     tx.update("reminder", reminder_id, {**values, "creation_timestamp": tx.now})
@@ -127,19 +125,17 @@ def search_reminder(
     Raises:
         ValueError: nothing to search for was given, or a time bound or place is out of range.
     """
-    bounds = {
-        "creation_timestamp_lowerbound": creation_timestamp_lowerbound,
-        "creation_timestamp_upperbound": creation_timestamp_upperbound,
-        "reminder_timestamp_lowerbound": reminder_timestamp_lowerbound,
-        "reminder_timestamp_upperbound": reminder_timestamp_upperbound,
-    }
+    bounds = given(
+        creation_timestamp_lowerbound=creation_timestamp_lowerbound,
+        creation_timestamp_upperbound=creation_timestamp_upperbound,
+        reminder_timestamp_lowerbound=reminder_timestamp_lowerbound,
+        reminder_timestamp_upperbound=reminder_timestamp_upperbound,
+    )
     for name, bound in bounds.items():
-        if bound is not UNSET:
-            check_timestamp(name, bound)
+        check_timestamp(name, bound)
     check_position(_none(latitude), _none(longitude))
-    exact = {"reminder_id": reminder_id, "latitude": latitude, "longitude": longitude}
-    wanted = {column: value for column, value in exact.items() if value is not UNSET}
-    if not wanted and content is UNSET and all(bound is UNSET for bound in bounds.values()):
+    wanted = given(reminder_id=reminder_id, latitude=latitude, longitude=longitude)
+    if not wanted and content is UNSET and not bounds:
         raise ValueError("nothing to search for was given; expected at least one argument")
     rows = [row for row in tx.rows("reminder") if all(row[column] == value for column, value in wanted.items())]
     rows = within(rows, "creation_timestamp", creation_timestamp_lowerbound, creation_timestamp_upperbound)

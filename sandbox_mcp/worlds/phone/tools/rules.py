@@ -1,13 +1,16 @@
-"""Rules that several domains share: what a valid phone number, moment or position is, and how fuzzy search works.
+"""Rules that several domains share: what a valid phone number, moment or position is, and what fits a search.
 
 Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid there is valid here.
 """
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from math import inf
+from typing import Any, cast
 
+from sandbox_mcp.tools.definition import UNSET
 from sandbox_mcp.world import Row
+from sandbox_mcp.worlds.phone.letters import plain_letters
 
 EARLIEST, LATEST = 315529200.0, 2524604400.0
 """The timestamps a phone accepts, both inclusive: 1979-12-31 to 2050-01-01, roughly."""
@@ -21,10 +24,6 @@ ALIKE, STRANGE = 75.0, 85.0
 """Of 100: how alike two words are that count as the same one, and how alike texts must be that share no word."""
 STEM = 4
 """How many letters two words must have in common to be forms of one."""
-_PLAIN = str.maketrans(
-    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
-)
-"""Letters that are one piece in Unicode, though people without them on their keyboard write others."""
 LONGEST_NUMBER = 250
 """Nothing longer is looked at as a phone number."""
 
@@ -77,6 +76,17 @@ def check_position(latitude: float | None, longitude: float | None, suffix: str 
 def _check_range(name: str, value: float | None, limit: float) -> None:
     if value is not None and not -limit <= value <= limit:
         raise ValueError(f"`{name}` {value!r} is out of range; expected degrees from {-limit} to {limit}")
+
+
+def given(**arguments: Any) -> dict[str, Any]:
+    """The arguments that a call did not leave out."""
+    return {name: value for name, value in arguments.items() if value is not UNSET}
+
+
+def within(rows: Sequence[Row], column: str, low: float, high: float) -> list[Row]:
+    """The rows whose timestamp lies between the bounds, both inclusive; an unset bound does not bind."""
+    least, most = -inf if low is UNSET else low, inf if high is UNSET else high
+    return [row for row in rows if least <= cast("float", row[column]) <= most]
 
 
 def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
@@ -167,8 +177,7 @@ def _folded_letters(text: str) -> str:
     """A text with other letters than plain ones as lower-case words of plain letters."""
     from rapidfuzz import utils
 
-    parts = unicodedata.normalize("NFKD", text.translate(_PLAIN))
-    return utils.default_process("".join(part for part in parts if not unicodedata.combining(part)))
+    return utils.default_process(plain_letters(text))
 
 
 def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:

@@ -130,6 +130,9 @@ def test_coordinates_off_the_globe_are_refused(latitude: float, longitude: float
         ("Bombay", "IN", 10_000_000),
         ("Kiev", "UA", 2_000_000),
         ("Reykjavik", "IS", 100_000),
+        ("Lodz", "PL", 500_000),
+        ("Tromso", "NO", 30_000),
+        ("Wroclaw", "PL", 500_000),
     ],
 )
 def test_the_largest_town_of_a_name_comes_first(name: str, country: str, population: int) -> None:
