@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from sandbox_clients.mcp_tools import unwrapped
+from sandbox_scenarios.filling import INSIDE
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
 from sandbox_scenarios.variants import BASE, presented
@@ -22,7 +23,6 @@ from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Running
 
 UNKNOWN = "unknown"
-_INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +113,4 @@ def filled_reply(reply: str, results: Mapping[str, Any]) -> str:
         except PlanError:
             return UNKNOWN
 
-    return _INSIDE.sub(value, reply)
+    return INSIDE.sub(value, reply)

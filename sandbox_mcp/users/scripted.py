@@ -73,7 +73,7 @@ class ScriptedUser:
         opening = self.opening or next((line.text for line in dialogue if line.speaker == "user"), "")
         codes = codes_in(heard[-1].text) if self.script.approves and heard else ()
         says = _Standing(self, opening).after(heard)
-        done = [act for line, act in self.script.does.items() if line in (says or "")]
+        done = [act for line, act in self.script.does.items() if f" {line} " in f" {says or ''} "]
         return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments) for act in done))
 
     def next_line(self, agent_lines: Sequence[str]) -> str | None:

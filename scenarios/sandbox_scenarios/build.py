@@ -7,9 +7,9 @@ played; whether it is a good one is for lint to say.
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, cast
-from zoneinfo import available_timezones
 
 from sandbox_mcp.tools import World
 from sandbox_mcp.world import Clock, to_timestamp, zone_info
@@ -52,8 +52,10 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
     readers: list[Callable[[], object]] = [lambda: _clock(raw)]
     try:
         home, (rows, place) = home_of(raw.world, worlds), _rows_of(raw)
-        zone = raw.clock.zone if raw.clock.zone in available_timezones() else None
-        parts = ScenarioParts(home, _resolver(home, rows, zone or "UTC"))
+        zone = "UTC"
+        with suppress(ProblemError):  # what is wrong with the zone is told of the clock
+            zone = _zone(raw)
+        parts = ScenarioParts(home, _resolver(home, rows, zone))
         readers += [lambda: parts.user(raw.user), *parts.readers(raw, rows, place), lambda: _gates(raw, home)]
     except ProblemError:  # without a world nothing else can be told; this one has been
         pass
@@ -67,7 +69,7 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
 def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World]) -> Scenario:
     home = home_of(raw.world, worlds)
     rows, place = _rows_of(raw)
-    clock = _clock(raw)
+    clock, tape = _clock(raw), recorded_in(raw.world)
     parts = ScenarioParts(home, _resolver(home, rows, clock.zone))
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
@@ -99,9 +101,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
-        digest=_digest(
-            merged if (tape := recorded_in(raw.world)) is None else {**merged, "world": use_tape(tape).digest}
-        ),
+        digest=_digest(merged if tape is None else {**merged, "world": use_tape(tape).digest}),
         path=path,
         line=line,
         home=home,
@@ -137,10 +137,15 @@ def _digest(merged: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _clock(raw: RawScenario) -> Clock:
+def _zone(raw: RawScenario) -> str:
     zone = raw.clock.zone or "UTC"
     with at("clock", "zone"):
         zone_info(zone)
+    return zone
+
+
+def _clock(raw: RawScenario) -> Clock:
+    zone = _zone(raw)
     now = raw.clock.now
     if now is None:
         example = "{now: 2025-03-14 09:26:00, zone: Europe/Berlin}"

@@ -14,6 +14,7 @@ from sandbox_scenarios.model import (
     TableConstraint,
 )  # fmt: skip
 from sandbox_scenarios.problem import ProblemError
+from sandbox_scenarios.values import reference_in
 
 
 def check_order(milestones: Sequence[Milestone], kind: str) -> None:
@@ -112,8 +113,9 @@ def _check_labels(value: Any, known: set[str], place: tuple[str | int, ...]) -> 
 def references_in(value: Any) -> Iterator[str]:
     """What a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
     if isinstance(value, str):
-        if value.startswith("$") and not value.startswith("${"):
-            yield value[1:]
+        whole = reference_in(value)
+        if whole is not None:
+            yield whole
         else:
             yield from (part.partition("}")[0] for part in value.split("${")[1:])
     elif isinstance(value, Mapping):

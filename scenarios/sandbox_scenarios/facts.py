@@ -6,17 +6,31 @@ is not a typed fact is a list of wordings, of which one must be said.
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, cast, get_args
 
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.model import Fact, FactType
-from sandbox_scenarios.units import UNITS, currency_code, listed, temperature_scale, unit_of_measure, unit_of_time
+from sandbox_scenarios.units import (
+    SECONDS,
+    UNITS,
+    currency_code,
+    listed,
+    temperature_scale,
+    unit_of_measure,
+    unit_of_time,
+)
 
 TYPES: tuple[FactType, ...] = get_args(FactType)
 OPTIONS = ("about", "attribute", "not", "unit", "direction")
 _PLACE = re.compile(r"\{\w+\}")
-_MEASURED = re.compile(r"(\{\w+\}|[-+]?[\d,]+(?:\.\d+)?)\s*(.*)", re.DOTALL)
-_UNITS_OF_TIME = {"d": 86400, "day": 86400, "h": 3600, "hour": 3600, "min": 60, "minute": 60, "s": 1, "second": 1}
+_MEASURED = re.compile(r"(\{\w+\}|[-+]?\d[\d,]*(?:\.\d+)?)\s*(.*)", re.DOTALL)
+_TIME = re.compile(r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9]")
+_DATE = re.compile(r"(?:(?:[0-9]{4}-)?[0-9]{2}-)?[0-9]{2}")
+_LENGTH = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)\s{0,4}([a-z]{1,10})\.?", re.IGNORECASE)
+"""A number of a unit of time."""
+_BETWEEN = re.compile(r"(?:\s|,|\band\b)*", re.IGNORECASE)
+"""What may stand between the parts of a length of time."""
 DEEDS: Mapping[str, tuple[str, ...]] = {
     "send": listed(
         "sent, texted, messaged, told, let, informed, notified, knows, know, delivered, asked, answered, replied, done"
@@ -157,11 +171,12 @@ def _values(kind: FactType, given: Any) -> tuple[tuple[Any, ...], str]:
 
 def _value(kind: FactType, item: Any) -> tuple[Any, str]:
     text = str(item).strip()
+    told_later = _PLACE.search(text) is not None
     if kind == "duration":
-        return (text if _PLACE.search(text) else _seconds(item)), ""
-    if kind == "time" and not _PLACE.search(text) and not re.fullmatch(r"\d{1,2}:\d{2}", text):
+        return (text if told_later else _seconds(item)), ""
+    if kind == "time" and not told_later and not _TIME.fullmatch(text):
         raise ValueProblemError(f"time expects hours and minutes such as '14:40', in quotes, not {item!r}")
-    if kind == "date" and not _PLACE.search(text) and not re.fullmatch(r"(?:\d{4}-)?(?:\d{2}-)?\d{2}", text):
+    if kind == "date" and not told_later and not _is_day(text):
         raise ValueProblemError(f"date expects '2026-03-29', '03-29' or '29', in quotes, not {item!r}")
     if kind in ("money", "quantity", "temperature", "count", "number", "percent"):
         found = _MEASURED.fullmatch(text)
@@ -180,17 +195,26 @@ def _value(kind: FactType, item: Any) -> tuple[Any, str]:
     return text, ""
 
 
+def _is_day(text: str) -> bool:
+    """Whether a calendar has such a day: with month and year, in a leap year, or in a long month."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat("2000-01-"[: 10 - len(text)] + text)
+    except ValueError:
+        return False
+    return True
+
+
 def _seconds(item: Any) -> float:
+    """A length of time; a text is read to its end, because the part that is understood may be the smaller one."""
     if isinstance(item, int | float):
         return item
-    found = re.findall(
-        r"(?<!\d)(\d{1,12}(?:\.\d{1,12})?)\s{0,4}(days?|d|hours?|h|minutes?|min|seconds?|s)\b", str(item)
-    )
-    if not found:
+    found = [(float(number), unit_of_time(unit)) for number, unit in _LENGTH.findall(str(item))]
+    whole = _BETWEEN.fullmatch(_LENGTH.sub(" ", str(item))) and all(unit in SECONDS for _, unit in found)
+    if not found or not whole:
         raise ValueProblemError(f"duration expects seconds, or a text such as '7 hours 40 minutes', not {item!r}")
-    return sum(
-        float(number) * _UNITS_OF_TIME[unit if unit in _UNITS_OF_TIME else unit.rstrip("s")] for number, unit in found
-    )
+    return sum(number * SECONDS[unit] for number, unit in found)
 
 
 def _strings(value: Any, what: str) -> tuple[str, ...]:

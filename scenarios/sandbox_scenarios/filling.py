@@ -12,9 +12,10 @@ from typing import Any, cast
 
 from sandbox_mcp.tools.gates import CODE
 from sandbox_scenarios.errors import ScenarioError
-from sandbox_scenarios.values import parse_path
+from sandbox_scenarios.values import parse_path, reference_in
 
-_INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
+INSIDE = re.compile(r"\$\{([^}]{0,200})\}")
+"""A value inside a text."""
 
 
 class PlanError(ScenarioError):
@@ -28,9 +29,10 @@ def fill(value: Any, results: Mapping[str, Any]) -> Any:
         PlanError: there is no such result, or nothing at that path in it.
     """
     if isinstance(value, str):
-        if value.startswith("$") and not value.startswith("${"):
-            return look_up(value[1:], results)
-        return _INSIDE.sub(lambda found: as_text(look_up(found[1], results)), value)
+        whole = reference_in(value)
+        if whole is not None:
+            return look_up(whole, results)
+        return INSIDE.sub(lambda found: as_text(look_up(found[1], results)), value)
     if isinstance(value, Mapping):
         return {key: fill(item, results) for key, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list | tuple):
@@ -51,6 +53,8 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
     value = results[label]
     for part in parse_path(path):
         try:
+            if isinstance(value, str):
+                raise TypeError("a text has letters, and no parts")
             value = value[part]
         except (LookupError, TypeError) as error:
             shown = as_text(results[label])[:120]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sandbox_scenarios.model import Constraint, Expected, Milestone, Solution, TableConstraint, UserSpec
+from sandbox_scenarios.values import reference_in
 
 NAMELESS = frozenset(
     {
@@ -70,7 +71,10 @@ def modelled(milestones: tuple[Milestone, ...], solutions: tuple[Solution, ...])
     """The milestones, their texts beside what the solutions write into the column of that name."""
     given = [call.arguments for solution in solutions for turn in solution.turns for call in turn.calls]
     texts = {name: dict.fromkeys(item[name] for item in given if isinstance(item.get(name), str)) for name in TEXTS}
-    models = {name: tuple(text for text in found if not text.startswith("$")) for name, found in texts.items()}
+    models = {
+        name: tuple(text for text in found if reference_in(text) is None and not text.startswith("${"))
+        for name, found in texts.items()
+    }
 
     def beside(name: str, cell: Expected) -> Expected:
         worded = cell.measure in ("facts", "contains", "rouge", None) and cell.ref is None

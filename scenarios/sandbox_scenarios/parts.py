@@ -45,7 +45,7 @@ from sandbox_scenarios.schema import (
     RawTurn,
     RawUser,
 )
-from sandbox_scenarios.values import Resolver, ValueProblemError, row_id
+from sandbox_scenarios.values import LABEL, Resolver, ValueProblemError, row_id
 
 KINDS = ("is", "adds", "removes", "updates")
 BELONGING: Mapping[str, tuple[str, ...]] = {
@@ -238,16 +238,16 @@ class ScenarioParts:
             known = ", ".join(self._home.user_acts) or "none"
             told = f"users of world {self._home.name!r} cannot do {act.act!r}; what they can do: {known}"
             raise ProblemError((*where, "does"), told)
-        _check_arguments(tool, act.arguments, (*where, "does", "arguments"))
-        missing = [item.name for item in tool.parameters if item.required and item.name not in act.arguments]
-        if missing:
-            raise ProblemError((*where, "does"), f"{tool.name} also needs {', '.join(missing)}")
+        _check_complete(tool, act.arguments, (*where, "does"))
         schemas = {item.name: item.value for item in tool.parameters}
         for name, value in act.arguments.items():
             for misfit in misfits(value, schemas[name], name):
                 raise ProblemError((*where, "does", "arguments", name), f"{tool.name}: {misfit.told()}")
         says = raw.say or f"{{{tool.name}}}"
-        does[says] = PlannedAct(tool.name, dict(act.arguments))
+        planned = PlannedAct(tool.name, dict(act.arguments))
+        if does.setdefault(says, planned) != planned:
+            told = f"another line also says {says!r}, and does something else; tell them apart under 'say'"
+            raise ProblemError((*where, "does"), told)
         return says
 
     # -- calls ----------------------------------------------------------------------------------------------------
@@ -287,10 +287,10 @@ class ScenarioParts:
 
     def _call(self, raw: RawCall, where: Where) -> PlannedCall:
         tool = self._tool(raw.tool, (*where, "tool"))
-        _check_arguments(tool, raw.arguments, (*where, "arguments"))
-        missing = [item.name for item in tool.parameters if item.required and item.name not in raw.arguments]
-        if missing:
-            raise ProblemError(where, f"{tool.name} also needs {', '.join(missing)}")
+        if raw.label is not None and not LABEL.fullmatch(raw.label):
+            told = f"{raw.label!r} cannot be referred to; expected letters, digits, _ and -, a letter first"
+            raise ProblemError((*where, "as"), told)
+        _check_complete(tool, raw.arguments, where)
         arguments: dict[str, Any] = {}
         for name, value in raw.arguments.items():
             place = (*where, "arguments", name)
@@ -357,7 +357,7 @@ class ScenarioParts:
 
     def _pattern(self, name: str, arguments: Mapping[str, Any], where: Where) -> CallPattern:
         tool = self._tool(name, (*where, "tool"))
-        _check_arguments(tool, arguments, (*where, "arguments"))
+        _check_known(tool, arguments, where)
         cells: dict[str, Expected] = {}
         for key, written in arguments.items():
             place, parameter = (*where, "arguments", key), _parameter(tool, key)
@@ -450,12 +450,19 @@ def _cell(value: Any, column: Column, written: Any) -> Cell:
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
 
 
-def _check_arguments(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
+def _check_known(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
     known = [parameter.name for parameter in tool.parameters]
     for name in arguments:
         if name not in known:
             told = f"{tool.name} has no argument {name!r}; known: {', '.join(known) or 'none'}"
-            raise ProblemError((*where, name), told)
+            raise ProblemError((*where, "arguments", name), told)
+
+
+def _check_complete(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
+    _check_known(tool, arguments, where)
+    missing = [item.name for item in tool.parameters if item.required and item.name not in arguments]
+    if missing:
+        raise ProblemError(where, f"{tool.name} also needs {', '.join(missing)}")
 
 
 def _own_keys(raw: RawConstraint) -> dict[str, str]:

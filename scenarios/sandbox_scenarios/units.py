@@ -62,6 +62,8 @@ _TIMES: Mapping[str, str] = {
     **dict.fromkeys(("h", "hr", "hour"), "hour"), **dict.fromkeys(("d", "day"), "day"), "night": "night",
     "week": "week",
 }  # fmt: skip
+SECONDS: Mapping[str, int] = {"week": 604800, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
+"""How long the units of time are that have one length."""
 _CURRENCIES: Mapping[str, str] = {
     "€": "EUR", "euro": "EUR", "£": "GBP", "pound sterling": "GBP", "¥": "JPY", "yen": "JPY", "$": "USD",
     "dollar": "USD", "us dollar": "USD", "us$": "USD", "₹": "INR", "rupee": "INR", "franc": "CHF", "swiss franc": "CHF",

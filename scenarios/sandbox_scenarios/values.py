@@ -23,6 +23,8 @@ MEASURES = ("exact", "close", "contains", "one_of", "set", "rouge", "any", "fact
 CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITION = re.compile(r"-?[0-9]{1,9}")
+LABEL = re.compile(r"[^\W\d][\w-]*")
+"""How the results of calls may be called that others refer to."""
 
 
 @lru_cache(maxsize=65536)
@@ -97,7 +99,7 @@ class Resolver:
         if measure == "any":
             return Expected(measure="any")
         if measure in ("one_of", "set"):
-            if not isinstance(target, list):
+            if not isinstance(target, list) or (measure == "one_of" and not target):
                 raise ValueProblemError(f"{measure} expects a list of values")
             return Expected(measure=measure, value=tuple(cast("list[Any]", target)))
         if measure == "close" and not _number(parts.get("within")):
@@ -175,6 +177,12 @@ def _value_ref(value: Any) -> ValueRef:
 def parse_path(text: object) -> tuple[str | int, ...]:
     """``0.person_id`` as keys and positions; whole numbers are positions."""
     return tuple(int(part) if _POSITION.fullmatch(part) else part for part in str(text).split(".") if part)
+
+
+def reference_in(text: str) -> str | None:
+    """``label.path`` where the whole text is ``$label.path``; None for any other, such as "$20 each"."""
+    label, _, _ = text[1:].partition(".")
+    return text[1:] if text.startswith("$") and LABEL.fullmatch(label) else None
 
 
 def _check_placeholders(texts: Sequence[str], values: Mapping[str, ValueRef]) -> None:

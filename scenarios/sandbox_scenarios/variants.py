@@ -5,6 +5,7 @@ counted, so that three distraction tools are three. What a variant hides is hidd
 speak the presented names. Sources: ToolSandbox, appendix A.2.1; ToolTalk, section 4.3; ToolScan, section 5.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,8 @@ from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 
 BASE = "base"
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+"""What the names of tools may not have."""
 Selection = Callable[[Scenario], list[Tool]]
 
 
@@ -80,9 +83,13 @@ Change = Callable[[PresentedTool, World], PresentedTool]
 
 
 def _rename_tool(tool: PresentedTool, home: World) -> PresentedTool:
-    """A name that says only the domain: its place in the alphabet among the tools of that domain."""
-    domain = tool.tool.domain
-    names = sorted(other.name for other in home.agent_tools.values() if other.domain == domain)
+    """A name that says only the domain: its place in the alphabet among the tools of that domain.
+
+    A domain may be called anything, the names of tools may not.
+    """
+    domains = {name: _NO_NAME.sub("_", other.domain) for name, other in home.agent_tools.items()}
+    domain = domains[tool.tool.name]
+    names = sorted(name for name, other in domains.items() if other == domain)
     return replace(tool, name=f"{domain}_{names.index(tool.tool.name)}")
 
 

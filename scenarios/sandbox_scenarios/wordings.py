@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_scenarios.facts import DEEDS
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import listed
+from sandbox_scenarios.units import SECONDS, listed
 
 _MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
 INABILITY = listed(
@@ -114,7 +114,6 @@ def _dates(text: str) -> Sequence[str]:
     return [*forms, text] if len(parts) == 3 else forms
 
 
-_LENGTHS = {"week": 604800, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
 _UNITS = (
     ("day", "hour", "minute", "second"),
     ("hour", "minute", "second"),
@@ -128,7 +127,7 @@ def _durations(seconds: float) -> Sequence[str]:
     for units in _UNITS:
         parts, rest = list[tuple[int, str]](), int(seconds)
         for unit in units:
-            number, rest = divmod(rest, _LENGTHS[unit])
+            number, rest = divmod(rest, SECONDS[unit])
             if number:
                 parts.append((number, unit))
         plural = [f"{number} {unit}{'s' if number != 1 else ''}" for number, unit in parts]

@@ -28,6 +28,10 @@ RESULTS: dict[str, Any] = {"found": FOUND, "now": 1747405800.0, "place": {"latit
         (None, None),
         (True, True),
         ("costs 5$", "costs 5$"),
+        ("$20 each", "$20 each"),
+        ("$AAPL is up", "$AAPL is up"),
+        ("$", "$"),
+        ("$5 at ${now}", "$5 at 1747405800.0"),
     ],
 )
 def test_values_are_taken_from_earlier_results(planned: Any, value: Any) -> None:
@@ -50,6 +54,7 @@ def test_what_refers_to_nothing_stays_as_it_is(value: Any) -> None:
         ("$lost.0", "needs the result 'lost', which no call has returned; there are: found, now, place"),
         ("$found.7.name", "'found.7.name', but 'found' returned [{"),
         ("$now.0", "'now.0', but 'now' returned 1747405800.0"),
+        ("$found.0.name.0", "'found.0.name.0', but 'found' returned [{"),
         ("$place.height", "'place.height', but 'place' returned"),
     ],
 )

@@ -182,6 +182,15 @@ def test_no_scenarios_have_no_figures() -> None:
     assert "0 scenarios" in page(stats, "none.svg")
 
 
+def test_scenarios_without_solutions_have_figures_too(tmp_path: Path) -> None:
+    bare = "clock: {now: 2026-03-02 09:00:00}, user: {goal: You want., opening: Please.}}"
+    office = f"  - {{name: bare_office, world: office, {bare}"
+    patent = f"  - {{name: bare_patent, world: patent, tags: [toolscan:patent], {bare}"
+    suite = Suite([written(tmp_path, f"family: bare\nscenarios:\n{office}\n{patent}\n")])
+    assert measure(suite, name_similarity, "office").dialogues[0].ours == 0
+    assert measure(suite, name_similarity, "patent").environments[0].ours.turns == 0
+
+
 def test_figures_as_json(stats: Stats) -> None:
     found = stats.to_json()
     assert found["categories"]["canonicalization"] == {"ours": 8, "toolsandbox": 472}

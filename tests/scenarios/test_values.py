@@ -86,6 +86,25 @@ def test_what_is_compared_and_how(value: Any, expected: Expected) -> None:
     assert CHICAGO.expected(value) == expected
 
 
+@each(
+    ("written", "seconds"),
+    [
+        (90, 90),
+        ("1 hour 30 mins", 5400),
+        ("2 weeks, 3 days and 1.5 h", 1474200),
+        ("7hours40minutes", 27600),
+        ("1 min. 5 sec.", 65),
+    ],
+)
+def test_a_length_of_time_is_read_to_its_end(written: Any, seconds: float) -> None:
+    assert CHICAGO.expected({"facts": [{"duration": written}]}).claims[0].value == (seconds,)
+
+
+@each("day", ["29", "31", "02-29", "2024-02-29", "2026-12-31"])
+def test_a_day_that_some_calendar_has_is_a_day(day: str) -> None:
+    assert CHICAGO.expected({"facts": [{"date": day}]}).claims[0].value == (day,)
+
+
 def test_a_label_among_the_facts_is_text() -> None:
     assert CHICAGO.expected({"facts": ["@wren"]}).value == (("@wren",),)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from sandbox_scenarios import Scenario, ScenarioError
@@ -10,7 +11,7 @@ from sandbox_scenarios.variants import VARIANTS, distractors, presented
 
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.agent_calls import AgentCalls, Due
-from sandbox_mcp.tools import PresentedTool, call
+from sandbox_mcp.tools import PresentedTool, World, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
@@ -77,6 +78,17 @@ def test_a_scrambled_tool_name_appears_nowhere(tool: PresentedTool) -> None:
     assert re.fullmatch(r"[a-z]+_\d+", tool.name)
     everything = " ".join(texts(other) for other in under("tool_name_scrambled"))
     assert not re.search(rf"\b{tool.tool.name}\b", everything)
+
+
+def test_a_scrambled_tool_name_is_one_whatever_the_group_is_called() -> None:
+    home = World("library")
+    for name in ("lend", "find"):
+        home.include(replace(default().tools["get_wifi_status"], name=name, domain="Bücher & more"))
+    scenario = replace(WIFI_OFF, home=home, tools=("find", "lend"))
+    assert {name: tool.tool.name for name, tool in presented(scenario, "tool_name_scrambled").items()} == {
+        "B_cher_more_0": "find",
+        "B_cher_more_1": "lend",
+    }
 
 
 def test_scrambled_tool_names_are_distinct() -> None:

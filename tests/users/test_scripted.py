@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import anyio
-from sandbox_scenarios.model import Answer, Script, UserSpec
+from sandbox_scenarios.model import Answer, PlannedAct, Script, UserSpec
 
 from sandbox_mcp.users import Line, ScriptedUser, UserTurn
 from sandbox_mcp.users.scripted import ALL, PUZZLED, WAITING
@@ -301,6 +301,15 @@ def test_codes_are_read_through_typography(written: str) -> None:
 def test_a_user_that_does_not_approve_declines_the_code() -> None:
     turn = hears("Please confirm OK-12AB3F.", user=ScriptedUser(replace(LAST, approves=False), OPENING))
     assert (turn.says, turn.confirms) == (LAST.decline, ())
+
+
+def test_it_does_what_belongs_to_a_line_only_when_it_says_that_line() -> None:
+    answers = (Answer(("door",), "Yes"), Answer(("name",), "Wren."))
+    script = replace(LAST, answers=answers, confirm="Yes, do that.", does={"Yes": PlannedAct("open_door")})
+    user = ScriptedUser(script, OPENING)
+    assert hears("Shall I text your sister that you'll be late?", user=user) == UserTurn("Yes, do that.")
+    asked = hears("What is her name, and can you open the door?", user=user)
+    assert (asked.says, [act.name for act in asked.does]) == ("Yes Wren.", ["open_door"])
 
 
 def test_the_same_dialogue_gets_the_same_answer_from_another_process() -> None:

@@ -75,7 +75,7 @@ def baselines(scenario: Scenario) -> Iterator[Mutant]:
 
 def _random_value(scenario: Scenario, parameter: Parameter, dice: random.Random) -> Any:
     """Something from the world for texts, something small or the present for numbers."""
-    kind = dice.choice(parameter.types)
+    kind = dice.choice(parameter.types or ("string",))
     if kind == "null":
         return None
     if kind in ("array", "object") or parameter.value.get("enum"):

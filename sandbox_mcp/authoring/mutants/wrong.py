@@ -96,6 +96,6 @@ def some_value(schema: Mapping[str, Any], dice: random.Random) -> Any:
         return [some_value(schema.get("items", {}), dice) for _ in range(dice.randrange(1, 3))]
     if kind == "object":
         properties: Mapping[str, Any] = schema.get("properties", {})
-        return {name: some_value(properties[name], dice) for name in schema.get("required", properties)}
+        return {name: some_value(properties.get(name, {}), dice) for name in schema.get("required", properties)}
     plain: Mapping[str, Any] = {"null": None, "boolean": dice.random() < 0.5, "string": "something"}
     return plain.get(kind, dice.randrange(0, 60))

@@ -70,7 +70,7 @@ def environments(
     found: list[Environment] = []
     for name in order:
         mine = grouped[name]
-        taken = fmean(fmean(map(turns, item.solutions)) for item in mine)
-        figures = EnvironmentFigures(len(mine), taken, fmean(len(item.tools) for item in mine))
+        taken = [fmean(map(turns, item.solutions)) for item in mine if item.solutions] or [0.0]
+        figures = EnvironmentFigures(len(mine), fmean(taken), fmean(len(item.tools) for item in mine))
         found.append(Environment(name, figures, TOOLSCAN.get(name), similarity(mine[0].home.agent_tools)))
     return tuple(found)

@@ -174,10 +174,11 @@ def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
     A conversation is easy with one plug-in and hard with three or more; a turn is a word of the user or of the agent.
     """
     tools = home.agent_tools
-    plug_ins = {item.name: len({tools[call.tool].domain for call in _planned(item.solutions[0])}) for item in scenarios}
-    hard = [item.solutions[0] for item in scenarios if plug_ins[item.name] >= 3]
+    first = [item.solutions[0] for item in scenarios if item.solutions]
+    plug_ins = [len({tools[call.tool].domain for call in _planned(solution)}) for solution in first]
+    hard = [solution for solution, count in zip(first, plug_ins, strict=True) if count >= 3]
     ours = (
-        sum(count == 1 for count in plug_ins.values()),
+        plug_ins.count(1),
         len(hard),
         _mean([2 * len(solution.turns) for solution in hard]),
         _mean([len(_planned(solution)) for solution in hard]),

@@ -10,7 +10,7 @@ from sandbox_grader.conduct.harm import harm
 from sandbox_grader.metric import Subject
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_grader.references import references_of
-from sandbox_scenarios import Suite
+from sandbox_scenarios import ScenarioFileError, Suite
 from sandbox_scenarios.lint import lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
@@ -125,6 +125,31 @@ def complaints(place: Path, old: str = "", new: str = "") -> list[str]:
 def test_a_milestone_may_ask_for_what_the_user_does_by_its_script(place: Path) -> None:
     assert complaints(place) == []
     assert lint_scenario(Suite([place / "attic.yaml"]), "look_for_letters").complaints == ()
+
+
+ANYTHING = """
+@attic.query
+def weigh(tx: Tx, thing: object, also: dict[str, object] | None = None) -> float:
+    \"\"\"Weigh anything.\"\"\"
+    return 1.0 if thing else 0.0
+"""
+
+
+def test_an_argument_that_may_be_anything_is_tried_with_something(place: Path) -> None:
+    (place / "attic.py").write_text(WORLD + ANYTHING, encoding="utf-8")
+    (place / "attic.yaml").write_text(SCENARIO.replace("[list_boxes]", "[list_boxes, weigh]"), encoding="utf-8")
+    assert lint_scenario(Suite([place / "attic.yaml"]), "look_for_letters").complaints == ()
+
+
+def test_two_lines_that_say_the_same_do_the_same(place: Path) -> None:
+    deeds = [f"does: {{act: open_box, arguments: {{label: {label}}}}}" for label in ("Papers", "Papers", "Hats")]
+    lines = "\n".join(f"      - {{about: [box {number}], {does}}}" for number, does in enumerate(deeds))
+    (place / "attic.yaml").write_text(SCENARIO.replace(f"      - {{about: [open, papers], {DONE}}}", lines))
+    with pytest.raises(
+        ScenarioFileError, match=r"another line also says '{open_box}', and does something else"
+    ) as fault:
+        Suite([place / "attic.yaml"]).get("look_for_letters")
+    assert fault.value.line == SCENARIO.partition("- {about")[0].count("\n") + 3
 
 
 def test_what_the_user_does_not_do_cannot_be_reached(place: Path) -> None:
