@@ -37,6 +37,8 @@ class Terminal:
             signal.raise_signal(signal.SIGINT)  # for whoever else would have got it, such as the event loop
             await anyio.sleep_forever()
             raise
+        except UnicodeDecodeError as error:
+            raise UserError(f"what was typed is not {error.encoding} text") from error
 
     def _read(self, prompt: str, words: Sequence[str]) -> str | None:
         if sys.stdin is None or sys.stdin.closed:

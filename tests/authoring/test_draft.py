@@ -18,7 +18,7 @@ from sandbox_mcp.authoring.drafting.draft import Proof, file_of
 from sandbox_mcp.authoring.drafting.flow import flow_of, says
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import leaves, story_of
-from sandbox_mcp.authoring.drafting.words import has, words
+from sandbox_mcp.authoring.drafting.words import has, snake, words
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.trajectory import Trajectory
@@ -397,6 +397,26 @@ def test_moments_are_written_as_dates_unless_that_would_mean_another_moment() ->
 def test_rows_have_the_labels_of_the_base() -> None:
     story = story_of(of_suite("forget_number"))
     assert "contact.eszter" in setting_of(story, SUITE).labels.values()
+
+
+def test_a_new_row_never_takes_the_label_of_another() -> None:
+    story = story_of(of_suite("forget_number"))
+    table, known = story.start.table("contact"), SUITE.labels(SUITE.lineage("forget_number")[-1])
+    [name, *_] = [row["name"] for key, row in table.items() if known[key] == "contact.eszter"]
+    rows = {"new": {**next(iter(table.values())), "person_id": "new", "name": name}}
+    twins = {**rows, **table, "newer": {**rows["new"], "person_id": "newer"}}
+    world = {**story.start.tables, "contact": twins}
+    labels = setting_of(replace(story, started=replace(story.started, world=world)), SUITE).labels
+    assert (labels["new"], labels["newer"]) == ("contact.eszter_2", "contact.eszter_3")
+    assert len(set(labels.values())) == len(labels)
+
+
+@each(
+    ("tool", "name"),
+    [("SendMessage", "send_message"), ("get-user.v2", "get_user_v2"), ("2fa_on", "call_2fa_on"), ("_x", "call__x")],
+)
+def test_a_tool_gives_its_name_to_ids_whatever_it_is_called(tool: str, name: str) -> None:
+    assert snake(tool) == name
 
 
 def test_words_that_say_little_are_left_out() -> None:

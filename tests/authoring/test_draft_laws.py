@@ -20,7 +20,7 @@ from sandbox_mcp.authoring.drafting.flow import Ref, flow_of, says, telling
 from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import question_in, user_of
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
-from sandbox_mcp.authoring.drafting.story import Story, leaves, story_of
+from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves, story_of
 from sandbox_mcp.authoring.drafting.words import COMMON, has, words
 from sandbox_mcp.authoring.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory
@@ -236,6 +236,16 @@ def test_of_two_calls_that_returned_a_value_the_later_counts() -> None:
 
 def test_labels_are_named_after_the_tools_and_numbered() -> None:
     assert dict(flow_of(story("last_text_reply")).labels) == {0: "contacts", 1: "messages", 2: "contacts_2"}
+
+
+def test_labels_can_be_referred_to_and_differ_whatever_the_tools_are_called() -> None:
+    told, names = story("last_text_reply"), {"search_contacts": "find_v2", "search_messages": "find_2.v2"}
+
+    def renamed(step: StoryStep) -> StoryStep:
+        return replace(step, tool=replace(step.tool, name=names.get(step.tool.name, step.tool.name)))
+
+    turns = tuple(replace(turn, steps=tuple(map(renamed, turn.steps))) for turn in told.turns)
+    assert dict(flow_of(replace(told, turns=turns)).labels) == {0: "v2", 1: "call_2_v2", 2: "v2_2"}
 
 
 def test_a_reference_is_a_label_and_a_path() -> None:

@@ -1,6 +1,8 @@
 """Drafting with a model, which the scripted endpoint plays over real HTTP: what passes, what does not, and why."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,7 +202,13 @@ def test_kinds_and_what_they_are_made_from(tmp_path: Path, arguments: list[str],
     assert problem in done.output
 
 
-def test_drafts_are_scenario_files(tmp_path: Path) -> None:
+def test_drafts_are_scenario_files_though_they_are_made_on_another_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crossing(*_: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "rename", crossing)
     synth(lambda _, __: REWORDED, tmp_path, "rewording", "wifi_off")
     [path] = tmp_path.glob("*.yaml")
     assert yaml.safe_load(path.read_text(encoding="utf-8"))["scenarios"][0]["extends"] == "wifi_off"

@@ -130,6 +130,12 @@ def test_nobody_to_ask_is_a_fault_of_the_user(monkeypatch: pytest.MonkeyPatch) -
         anyio.run(Terminal().ask, "you> ")
 
 
+def test_what_is_no_text_is_a_fault_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9\n"), encoding="utf-8"))
+    with pytest.raises(UserError, match="what was typed is not utf-8 text"):
+        anyio.run(Terminal().ask, "you> ")
+
+
 def test_a_person_at_a_host_is_asked_by_the_server_alone() -> None:
     user = HostUser(SPEC)
     assert (user.kind, user.describe()) == ("human", {"channel": "elicitation"})

@@ -181,6 +181,7 @@ def test_a_sin_that_trials_seldom_show_is_read_in_the_code(tmp_path: Path, sin: 
         "names = [row.name for row in tx.all(Thing)]\n    names.sort()\n    return str(names)",
         "return str(len(known(tx) - {'x'}) + DEEP['a'].get('b', 0) + PAIR[1] + Box.n)",
         "seen: dict[str, dict[str, int]] = {'a': {}}\n    seen['a']['b'] = 1\n    return str(seen)",
+        "def note(*, SEEN: list[str]) -> None:\n        SEEN.append('x')\n    note(SEEN=[])\n    return ''",
     ],
 )
 def test_what_only_looks_like_a_sin_is_none(tmp_path: Path, fine: str) -> None:

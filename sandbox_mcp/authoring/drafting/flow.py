@@ -7,6 +7,7 @@ there, the latest first. Small numbers and booleans are alike by chance, so they
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 from sandbox_grader.values import is_array, is_object
@@ -16,6 +17,8 @@ from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves
 
 SMALL, SHORT = 31, 3
 """Whole numbers up to this and texts shorter than this may be alike by chance."""
+_NO_LABEL = re.compile(r"[^\w-]+")
+"""What the names of tools may have, and labels may not."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
 
 
@@ -86,9 +89,10 @@ def flow_of(story: Story) -> Flow:
     used = {ref.step for found in (*arguments, *parts) for ref in found.values()}
     labels: dict[int, str] = {}
     for number in sorted(used | {item.ref.step for items in exact for item in items}):
-        name = story.steps[number].tool.name.split("_")[-1]
-        same = sum(label.rstrip("0123456789_") == name for label in labels.values())
-        labels[number] = f"{name}_{same + 1}" if same else name
+        word = _NO_LABEL.sub("_", story.steps[number].tool.name.split("_")[-1])
+        stem = word if word[:1].isalpha() else f"call_{word}"
+        numbered = (f"{stem}_{place}" for place in count(2))
+        labels[number] = next(label for label in chain((stem,), numbered) if label not in labels.values())
     flow = Flow(arguments, parts, (), told, labels)
     replies: list[str] = []
     for turn, items in zip(story.turns, exact, strict=True):

@@ -5,10 +5,10 @@ is written whole. Rows get the base's labels, or labels made of what stands in t
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 from typing import Any, cast
 
 from sandbox_scenarios import Suite, UnknownScenarioError
@@ -88,14 +88,15 @@ def _nearest(story: Story, suite: Suite) -> str | None:
 
 
 def _labels(home: World, state: Snapshot, known: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels of all rows: those that are known, and new ones, which no other row has."""
     labels: dict[str, str] = {}
-    taken = Counter(known.values())
+    taken = set(known.values())
     for table, rows in state.tables.items():
         for key, row in rows.items():
-            label = known.get(key) or f"{table}.{_label(home.state_tables[table], row)}"
-            if key not in known:
-                taken[label] += 1
-            labels[key] = f"{label}_{taken[label]}" if taken[label] > 1 else label
+            stem = f"{table}.{_label(home.state_tables[table], row)}"
+            numbered = (f"{stem}_{place}" for place in count(2))
+            labels[key] = known.get(key) or next(label for label in chain((stem,), numbered) if label not in taken)
+            taken.add(labels[key])
     return labels
 
 

@@ -33,5 +33,6 @@ def has(text: str, word: str) -> bool:
 
 
 def snake(name: str) -> str:
-    """A tool's name as ids are written: ``SendMessage`` is ``send_message``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    """A tool's name as ids are written: ``SendMessage`` is ``send_message``, and ``get-user`` is ``get_user``."""
+    plain = re.sub(r"[^a-z0-9_]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+    return plain if plain[:1].isalpha() else f"call_{plain}"

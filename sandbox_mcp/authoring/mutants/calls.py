@@ -169,7 +169,7 @@ def _said_with(case: RehearsedSolution, label: str) -> bool:
     turns = case.solution.turns
     if not any(label in labels_in(turn.reply) for turn in turns):
         return False
-    value = re.compile(rf"\$\{{{label}(?:\.[^}}]{{0,200}})?\}}")
+    value = re.compile(rf"\$\{{{re.escape(label)}(?:\.[^}}]{{0,200}})?\}}")
     muted = tuple(replace(turn, reply=value.sub(UNKNOWN, turn.reply)) for turn in turns)
     return case.score(replace(case.solution, turns=muted)) < 1
 

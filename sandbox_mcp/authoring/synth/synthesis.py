@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import move
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -118,7 +119,7 @@ async def _one(
             if found is None:
                 made.note(None)
                 openings.append(answer.user.opening or "")
-                made.kept.append(candidate.path.rename(shop.out / candidate.path.name))
+                made.kept.append(Path(move(candidate.path, shop.out / candidate.path.name)))  # perhaps to another disk
                 return
             fault = found
         messages += [{"role": "assistant", "content": text}, {"role": "user", "content": MEND.format(fault=fault[1])}]

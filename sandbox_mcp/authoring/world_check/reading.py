@@ -111,10 +111,11 @@ class _Reader(ast.NodeVisitor):
                 self._note(default, "mutable_default", "a default that can change is shared by all calls")
         before = self._sets, self._local, self._imported
         assigned = [item for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
-        self._local = {item.id for item in assigned} | {item.arg for item in node.args.args}
+        arguments = [item for item in ast.walk(node.args) if isinstance(item, ast.arg)]
+        own = {item.id for item in assigned} | {item.arg for item in arguments}
+        self._local = self._local | own  # a function within another has what that one has
         self._imported = {**self._imported, **_imports_in(node)}
-        arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-        self._sets = {item.arg for item in arguments if _means_set(item.annotation)}
+        self._sets = (self._sets - own) | {item.arg for item in arguments if _means_set(item.annotation)}
         for item in ast.walk(node):
             if isinstance(item, ast.Assign) and self._is_set(item.value):
                 self._sets |= {target.id for target in item.targets if isinstance(target, ast.Name)}
