@@ -171,14 +171,15 @@ def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
     stands at the margin behind a section. Types in brackets behind the name of an argument say nothing new.
     """
     sections: dict[str, list[str]] = {"": []}
-    current = ""
+    current, indented = "", False
     for line in text.splitlines():
         if line.rstrip(":") in ("Args", "Returns", "Raises") and line.endswith(":"):
-            current = line.rstrip(":")
+            current, indented = line.rstrip(":"), False
             sections[current] = []
             continue
-        if line[:1].strip() and any(before[:1].isspace() for before in sections[current]):
+        if indented and line[:1].strip():
             current = ""
+        indented = indented or line[:1].isspace()
         sections[current].append(line)
     parts = [_joined(sections[""])]
     if "Returns" in sections:
