@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from sandbox_mcp.worlds.phone.knowledge.distance import check_point, haversine_km
 from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
+from sandbox_mcp.worlds.phone.knowledge.letters import plain_letters
 from sandbox_mcp.worlds.phone.knowledge.streets import street_address
 from sandbox_mcp.worlds.phone.knowledge.tables import packed_json, rows
-from sandbox_mcp.worlds.phone.letters import plain_letters
 
 STREETS_WITHIN_KM = 25
 """Closer than this to the nearest place, a point has a street; further out it is only near that place."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from sandbox_mcp.tools.definition import UNSET
 from sandbox_mcp.world import Row
-from sandbox_mcp.worlds.phone.letters import plain_letters
+from sandbox_mcp.worlds.phone.knowledge.letters import plain_letters
 
 EARLIEST, LATEST = 315529200.0, 2524604400.0
 """The timestamps a phone accepts, both inclusive: 1979-12-31 to 2050-01-01, roughly."""
