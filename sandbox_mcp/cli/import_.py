@@ -79,15 +79,16 @@ def command(
 def _of_all(
     read: "Importer", inputs: "Sequence[Path]", unreadable: "list[ImportFormatError]", *, together: bool
 ) -> "Iterator[Imported]":
-    """Each session; a file that cannot be read, or holds none, goes to ``unreadable``, and those after it are read."""
+    """Each session; what cannot be read, or holds none, goes to ``unreadable``, and what comes after it is read."""
     from sandbox_grader.errors import ImportFormatError
+    from sandbox_grader.importers.base import told_by
 
     left = list(inputs)
     while left:
         try:
             yield from read(left)
         except ImportFormatError as error:
-            unreadable.append(error)
+            unreadable += told_by(error)
             place = Path(error.path.partition("!")[0])  # of an archive, not of the member in it
             at = next((n for n, given in enumerate(left) if given == place or given in place.parents), None)
             if at is None or together:

@@ -108,3 +108,64 @@ def test_a_file_that_gives_no_session_keeps_none_of_the_others_away(tmp_path: Pa
     assert words_in(tmp_path / "out") == {"log.jsonl": "Hello.", "log-2.jsonl": "Good-bye."}
     names = {read_trajectory(path).started.session for path in (tmp_path / "out").iterdir()}
     assert names == {"log", "log-2"}
+
+
+def call(id_: int, method: str, **params: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+
+
+SPAN = {
+    "traceId": "t",
+    "spanId": "s",
+    "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}],
+}
+LOG = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}}
+BETWEEN: list[tuple[str, object]] = [
+    ("openai-chat", [{"messages": CHAT}, {"messages": []}, {"messages": OTHER}]),
+    ("openai-chat", [{"messages": CHAT}, {"messages": [{"content": "by whom?"}]}, {"messages": OTHER}]),
+    ("anthropic", [{"messages": CHAT}, {"messages": 7}, {"messages": OTHER}]),
+    ("openai-responses", [{"input": CHAT}, {"input": [], "output": []}, {"input": OTHER}]),
+    ("tau-bench", [{"task_id": 1, "traj": CHAT}, {"task_id": 2}, {"task_id": 3, "traj": OTHER}]),
+    (
+        "tau2",
+        {"tasks": [], "simulations": [{"task_id": "1", "messages": CHAT}, {}, {"task_id": "3", "messages": OTHER}]},
+    ),
+    ("inspect", LOG | {"samples": [{"id": 1, "messages": CHAT}, {"messages": CHAT}, {"id": 3, "messages": OTHER}]}),
+    (
+        "mcp-wire",
+        [
+            {"session": name, "message": call(1, "tools/call", **params)}
+            for name, params in (("a", {"name": "f"}), ("b", {}), ("c", {"name": "f"}))
+        ],
+    ),
+    ("atif", [{"schema_version": "ATIF-v1.7", "agent": {}, name: []} for name in ("steps", "step", "steps")]),
+    (
+        "otel",
+        [
+            SPAN
+            | {"traceId": name, "attributes": [*SPAN["attributes"], {"key": "gen_ai.input.messages", "value": said}]}
+            for name, said in (
+                ("a", {"stringValue": "[]"}),
+                ("b", {"stringValue": "[7]"}),
+                ("c", {"stringValue": "[]"}),
+            )
+        ],
+    ),
+]
+
+
+@each(("format_", "value"), BETWEEN)
+def test_a_session_that_cannot_be_read_keeps_none_of_its_file_away(tmp_path: Path, format_: str, value: object) -> None:
+    done = brought_in(format_, tmp_path / "out", written(tmp_path / "log.json", value))
+    told = [line for line in done.stderr.splitlines() if line.startswith("sandbox-mcp: ")]
+    assert (len(list((tmp_path / "out").iterdir())), len(told)) == (2, 1), done.output
+
+
+def test_nor_does_a_damaged_sample_of_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(LOG))
+        for number, said in enumerate([json.dumps({"id": 1, "messages": CHAT}), "{", '{"id": 3}'], start=1):
+            archive.writestr(f"samples/{number}_epoch_1.json", said)
+    done = brought_in("inspect", tmp_path / "out", tmp_path / "log.eval")
+    assert (done.exit_code, len(list((tmp_path / "out").iterdir()))) == (2, 2), done.output
+    assert "2_epoch_1.json:1: is not JSON" in done.stderr

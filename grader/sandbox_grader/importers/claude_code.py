@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines_of, threads_of
@@ -65,7 +65,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
             raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
-        for number, thread in enumerate(threads):
+
+        def session(
+            place: tuple[int, Thread],
+            path: Path = path,
+            loaded: Loaded = loaded,
+            doubled: Sequence[JsonNode] = doubled,
+        ) -> list[Imported]:
+            number, thread = place
             builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
             if number == 0:
                 for node in doubled:
@@ -75,7 +82,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
                     builder.lose(
                         f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept"
                     )
-            yield _session(number, thread, builder, names, loaded)
+            return [_session(number, thread, builder, names, loaded)]
+
+        yield from each_session(enumerate(threads), session)
 
 
 def _files(path: Path) -> list[Path]:

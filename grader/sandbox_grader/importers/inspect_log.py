@@ -7,13 +7,14 @@ is. Targets and scores go to ``origin``, because a target is an answer and no re
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, part_text
@@ -71,15 +72,16 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             if log.get("samples") is None:
                 log.need("eval")
                 raise log.empty("holds no samples; was it dumped with --header-only?")
-            samples = (Loaded((sample,), losses=whole.losses) for sample in log.items_at("samples"))
-        empty = True
-        for loaded in samples:
-            empty = False
-            sample = loaded.nodes[0]
-            builder = SessionBuilder("inspect", str(path), "", loaded.losses)
-            yield _session(log, sample, builder, names)
-        if empty:
+            samples = [partial(Loaded, (sample,), losses=whole.losses) for sample in log.items_at("samples")]
+        if not samples:
             raise log.empty("holds no samples")
+
+        def session(loading: Callable[[], Loaded], path: Path = path, log: JsonNode = log) -> list[Imported]:
+            loaded = loading()
+            builder = SessionBuilder("inspect", str(path), "", loaded.losses)
+            return [_session(log, loaded.nodes[0], builder, names)]
+
+        yield from each_session(samples, session)
 
 
 def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

@@ -5,7 +5,7 @@ What an event is, the mapping tells by one member of it; an event that it does n
 result between them were sent together, because their results come as events of their own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, load
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
 
 DOCUMENT = "."
@@ -108,14 +108,22 @@ def read(paths: Sequence[Path], mapping: LogMapping) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded = load(path)
-        for document in loaded.nodes:
-            found = _at(document, mapping.sessions)
-            if found is None:
-                told = f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are"
-                raise document.fail(told)
-            for session in found.items() if found.is_array else [found]:
-                builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
-                yield _session(session, mapping, builder, names)
+
+        def session(node: JsonNode, path: Path = path, loaded: Loaded = loaded) -> list[Imported]:
+            builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
+            return [_session(node, mapping, builder, names)]
+
+        def sessions(document: JsonNode, session: Callable[[JsonNode], list[Imported]] = session) -> Iterator[Imported]:
+            return each_session(_sessions(document, mapping), session)
+
+        yield from each_session(loaded.nodes, sessions)
+
+
+def _sessions(document: JsonNode, mapping: LogMapping) -> list[JsonNode]:
+    found = _at(document, mapping.sessions)
+    if found is None:
+        raise document.fail(f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are")
+    return found.items() if found.is_array else [found]
 
 
 def _session(node: JsonNode, mapping: LogMapping, builder: SessionBuilder, names: Names) -> Imported:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
@@ -30,9 +30,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         nodes = loaded.nodes if loaded.lines else loaded.nodes[0].items()
-        for node in nodes:
-            builder = SessionBuilder("tau-bench", str(path), "", loaded.losses)
-            yield _session(node, builder, names)
+        builders = ((node, SessionBuilder("tau-bench", str(path), "", loaded.losses)) for node in nodes)
+        yield from each_session(builders, lambda given: [_session(*given, names)])
 
 
 def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

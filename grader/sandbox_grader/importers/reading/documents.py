@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported
+from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 
@@ -20,6 +20,11 @@ class ConversationItems:
 
     holder: JsonNode | None = None
     items: list[JsonNode] = field(default_factory=list[JsonNode])
+
+    def empty(self, path: Path, problem: str) -> NothingToImportError:
+        """The error that says that there is no session here; the caller raises it."""
+        first = self.holder or next(iter(self.items), None)
+        return NothingToImportError(str(path), None, problem) if first is None else first.empty(problem)
 
 
 def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterator[ConversationItems]:
@@ -57,13 +62,16 @@ def read_messages(
     names = Names()
     for path in paths:
         loaded = load(path)
-        for conversation in conversations(loaded, is_message):
+
+        def session(conversation: ConversationItems, path: Path = path, loaded: Loaded = loaded) -> Iterator[Imported]:
             builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
             play(builder, conversation.items)
             if conversation.holder is not None:
                 play_holder(builder, conversation.holder)
                 given = conversation.holder.label_at("id") or ""
             if builder.last is None:
-                raise NothingToImportError(str(path), None, "holds a conversation without messages")
+                raise conversation.empty(path, "holds a conversation without messages")
             ended = builder.whole and not loaded.cut
             yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)
+
+        yield from each_session(conversations(loaded, is_message), session)

@@ -9,7 +9,8 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Final
@@ -57,9 +58,9 @@ class EvalArchive:
         """What is said of the log as a whole."""
         return self._member(self._header).nodes[0]
 
-    def samples(self) -> Iterator[Loaded]:
-        """Each sample, read when its turn comes."""
-        return (self._member(name) for name in dict.fromkeys(self._samples))
+    def samples(self) -> list[Callable[[], Loaded]]:
+        """What reads each sample, so that one which is damaged keeps no other one away."""
+        return [partial(self._member, name) for name in dict.fromkeys(self._samples)]
 
     def _member(self, name: str) -> Loaded:
         try:
