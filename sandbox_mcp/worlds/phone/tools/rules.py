@@ -3,7 +3,7 @@
 Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid there is valid here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, cast
@@ -18,6 +18,8 @@ BEST = 5
 """How many rows a fuzzy search returns at most."""
 MANY, CERTAIN, INDEXES = 200, 90.0, 4
 """More texts than ``MANY`` are searched by an index from this threshold on; so many are kept, by their texts."""
+LONGER = 1.5
+"""So many times as long as another text one is at least for WRatio to look for the other among its parts."""
 WANTED, COMPARED = 500, 10_000
 """How many characters of what is wanted, and of a row's text, a fuzzy search looks at: it costs their product."""
 ALIKE, STRANGE = 75.0, 85.0
@@ -98,7 +100,7 @@ def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit
     their words make up, and only then by resemblance. Only the beginnings of very long texts count.
     """
     cells = [row[column] for row in rows]
-    texts = tuple(text for text in dict.fromkeys(cells) if isinstance(text, str))
+    texts = tuple([text for text in dict.fromkeys(cells) if isinstance(text, str)])
     asked = _folded(wanted[:WANTED])
     look_up = len(texts) > MANY and threshold >= CERTAIN
     found = _indexed(texts).alike(asked, threshold) if look_up else _alike(asked, _read(texts), threshold)
@@ -118,15 +120,18 @@ def _alike(asked: str, texts: Sequence[str] | Mapping[int, str], threshold: floa
 def _read(texts: Sequence[str]) -> list[str]:
     from rapidfuzz import utils
 
-    plain, cut = utils.default_process, (text[:COMPARED] for text in texts)
+    plain, cut = utils.default_process, [text[:COMPARED] for text in texts]
+    if "".join(cut).isascii():
+        return list(map(plain, cut))
     return [plain(text) if text.isascii() else _folded(text) for text in cut]
 
 
 class _Index:
-    """Many texts, arranged from the second search on so that most of them need not be compared.
+    """Many texts, arranged so that most need not be compared: by length, and by words from the second search on.
 
-    From ``CERTAIN`` on, WRatio finds two texts alike only if they have a word in common, one is a part of the other, or
-    they are of nearly the same letters, in whatever order: what has parts alike counts 0.95 times 0.9 at most.
+    From ``CERTAIN`` on, WRatio finds a text alike that is ``LONGER`` than the other only if it has the other as a part,
+    because what has parts alike counts 0.95 times 0.9 at most. It finds texts of about the same length alike only if
+    they are, as they stand or with each word once and in order, or have a word in common.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -135,29 +140,49 @@ class _Index:
 
     def alike(self, asked: str, threshold: float) -> list[tuple[str, float, int]]:
         """The same as comparing all of them."""
+        texts, words = self._texts, asked.split()
+        if _is_irregular(asked, words):
+            return _alike(asked, texts, threshold)
+        again, self._searched = self._searched, True
+        likely = self._likely(asked, words, threshold) if again else self._about_as_long(asked)
+        if len(likely) > len(texts) // 2:
+            return _alike(asked, texts, threshold)
+        places = {*likely, *(place for place, text in enumerate(texts) if asked in text or text in asked)}
+        return _alike(asked, {place: texts[place] for place in sorted(places)}, threshold)
+
+    def _about_as_long(self, asked: str) -> Collection[int]:
+        """The texts that may be alike without having the other as a part."""
+        shortest, longest = len(asked) / LONGER, len(asked) * LONGER
+        return [place for place, size in enumerate(map(len, self._texts)) if shortest <= size <= longest]
+
+    def _likely(self, asked: str, words: Sequence[str], threshold: float) -> Collection[int]:
+        """Fewer texts, among them those of about the same length that are alike without having the other as a part."""
         from rapidfuzz import fuzz, process
 
-        again, self._searched = self._searched, True
-        if not again or "  " in asked:  # WRatio puts one space between words, so that letters tell nothing beside two
-            return _alike(asked, self._texts, threshold)
-        asked_letters, cutoff = "".join(sorted(asked)), threshold - 1
-        near = process.extract(asked_letters, self._letters, scorer=fuzz.ratio, score_cutoff=cutoff, limit=None)
-        places = {place for _, _, place in near}
-        places.update(place for word in asked.split() for place in self._with_word.get(word, ()))
-        places.update(place for place, text in enumerate(self._texts) if asked in text or text in asked or "  " in text)
-        return _alike(asked, {place: self._texts[place] for place in places}, threshold)
-
-    @cached_property
-    def _letters(self) -> list[str]:
-        return ["".join(sorted(text)) for text in self._texts]
-
-    @cached_property
-    def _with_word(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
-        for place, text in enumerate(self._texts):
-            for word in set(text.split()):
-                found.setdefault(word, []).append(place)
+        irregular, in_order, with_word = self._words
+        found = set(irregular).union(*(with_word.get(word, ()) for word in words))
+        for wanted, texts in ((asked, self._texts), (" ".join(sorted(words)), in_order)):
+            near = process.extract(wanted, texts, scorer=fuzz.ratio, score_cutoff=threshold - 1, limit=None)
+            found.update(place for _, _, place in near)
         return found
+
+    @cached_property
+    def _words(self) -> tuple[Sequence[int], Sequence[str], Mapping[str, Sequence[int]]]:
+        """The irregular texts, all texts with their words in order, and the texts that have a word."""
+        irregular, in_order, with_word = list[int](), list[str](), dict[str, list[int]]()
+        for place, text in enumerate(self._texts):
+            words = text.split()
+            in_order.append(" ".join(sorted(words)))
+            for word in words:
+                with_word.setdefault(word, []).append(place)
+            if _is_irregular(text, words):
+                irregular.append(place)
+        return irregular, in_order, with_word
+
+
+def _is_irregular(text: str, words: Sequence[str]) -> bool:
+    """Whether the words of a text, with one space between them, may be another text than the same words each once."""
+    return "  " in text or len(set(words)) < len(words)
 
 
 @lru_cache(maxsize=INDEXES)
