@@ -91,7 +91,8 @@ def _indexed(runs: Path, place: Path | None) -> tuple[float, int]:
     """Read what was played into an index; the CPU seconds it took, and for how many logs."""
     from sandbox_grader.many import SuiteFinder
 
-    from sandbox_mcp.report.index import Index, find_runs
+    from sandbox_mcp.report.index import Index
+    from sandbox_mcp.report.run_sources import find_runs
 
     index = Index(place, SuiteFinder())
     began = time.process_time()

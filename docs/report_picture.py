@@ -17,14 +17,15 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from playwright.sync_api import sync_playwright
 
-    from sandbox_mcp.report.index import Index, find_runs
-    from sandbox_mcp.report.report_file import report, write
+    from sandbox_mcp.report.index import Index
+    from sandbox_mcp.report.report_file import report
+    from sandbox_mcp.report.run_sources import find_runs
     from tests.report.sessions import Mediocre, a_run, find
 
     with TemporaryDirectory() as place:
         index = Index(None, find)
         list(index.add(find_runs([a_run(Path(place) / "mediocre", Mediocre())])))
-        write(Path(place) / "report.html", report(index, "A run"))
+        (Path(place) / "report.html").write_text(report(index, "A run"), encoding="utf-8")
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1400, "height": 800})

@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, MODES, LogPlace, scenario_files
+from sandbox_mcp.cli.logs import LogPlace
+from sandbox_mcp.cli.options import FILE, MODES, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import one_line
+from sandbox_mcp.whole_files import write_whole
 
 
 @click.command()
@@ -24,17 +26,19 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     conversations of all sessions that did not pass, and of a sample of the others where there are many. Logs that
     cannot be read are named, and listed in it; the exit code is then 2.
     """
-    from sandbox_mcp.cli.grade import finder
+    from sandbox_grader.many import SuiteFinder
+
     from sandbox_mcp.report.errors import ReportError
-    from sandbox_mcp.report.index import Index, find_runs
-    from sandbox_mcp.report.report_file import report, write
+    from sandbox_mcp.report.index import Index
+    from sandbox_mcp.report.report_file import report
+    from sandbox_mcp.report.run_sources import find_runs
 
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:  # said before anything is graded
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     sources = find_runs(paths)
-    index = Index(None, finder(places), mode)
+    index = Index(None, SuiteFinder(places), mode)
     read = 0
     watch = counting("graded")
     for read, of in index.add(sources):
@@ -43,7 +47,7 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
         raise ReportError(f"{', '.join(map(str, paths))}: holds no log; expected files that end in .jsonl")
     text = report(index, title or ", ".join(source.key for source in sources))
     try:
-        write(out, text)
+        write_whole(out, text)
     except OSError as error:
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     unread = index.unreadable()

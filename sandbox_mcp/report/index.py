@@ -5,31 +5,27 @@ and time. A log that cannot be graded is a row as well.
 """
 
 import json
-import os
-import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from sandbox_grader import Scores, TrajectoryError
-from sandbox_grader.errors import GraderError
+from sandbox_grader import Scores
 from sandbox_grader.grading import Find
 from sandbox_grader.metric import Mode
 from sandbox_scenarios import Scenario
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.report.errors import ReportError
+from sandbox_mcp.report.filters import where
 from sandbox_mcp.report.reading import UNREAD, IndexedLog, LogReading, UnreadLog
-from sandbox_mcp.run.folder import MANIFEST
+from sandbox_mcp.report.run_sources import RunSource
 from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.trajectory.finding import folder_of, stamped_logs
-from sandbox_mcp.trajectory.packs import PACKED, SUFFIX, has_log
 
 KIND = 0x53424D49
 """By which the file of an index is known."""
-VERSION = 4
+VERSION = 5
 """Of the index's form; another one is made anew."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS overviews (run TEXT PRIMARY KEY, stamp TEXT NOT NULL, data BLOB NOT NULL);
@@ -45,7 +41,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (body, content='', tokenize=
 """
 COLUMNS = (
     "id", "run", "scenario", "variant", "trial", "score", "state", "cause", "cause_group", "ending", "turns", "calls",
-    "errors", "flaky", "place", "categories", "tools",
+    "errors", "flaky", "categories", "tools",
 )  # fmt: skip
 STATES = ("failed", "part", "voided", "unscored", "spoiled", "passed")
 RANK = "CASE state " + " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES)) + " END"
@@ -56,82 +52,7 @@ ORDERS = {
     "turns": "turns DESC, id",
     "calls": "calls DESC, id",
     "errors": "errors DESC, id",
-    "recent": "place DESC",
 }
-FAILED = ("failed", "part", "voided")
-NUMERIC = ("score", "turns", "calls", "errors")
-MOST_TERMS = 40
-"""How many terms a filter may have; SQLite refuses expressions of more than a thousand."""
-LIKE = ("scenario", "variant", "ending", "state", "run")
-TERM = re.compile(r'(?:[^\s":]{1,64}:)?"[^"]*"|\S+')
-FIGURE = re.compile(r"(<=|>=|<|>|=)?(-?\d+(?:\.\d+)?)")
-
-
-class FilterError(ReportError):
-    """A filter that cannot be used."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSource:
-    """A run to be indexed: its key in addresses, where its logs lie, and its manifest if it has one.
-
-    Of ``loose`` logs, which lie in a folder beside runs and belong to none, those of that folder alone count.
-    """
-
-    key: str
-    path: Path
-    manifest: Mapping[str, Any]
-    loose: bool = False
-
-    def logs(self) -> Iterator[tuple[str, str]]:
-        """The paths of its logs, each with what tells this state of it from any other."""
-        folder = self.path / "logs"
-        if self.loose:
-            return ((log, stamp) for log, stamp in stamped_logs(self.path) if folder_of(Path(log)) == self.path)
-        return stamped_logs(folder if folder.is_dir() else self.path)
-
-
-def find_runs(paths: Iterable[Path]) -> list[RunSource]:
-    """The runs below some paths: folders with a manifest, and others with logs that belong to none of those.
-
-    Where nothing below a path has a manifest, all below it is one run.
-
-    Raises:
-        ReportError: a path does not exist.
-    """
-    found: dict[str, RunSource] = {}
-    for path in paths:
-        if not (path.exists() or has_log(path)):
-            raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
-        for place, loose in _places(path):
-            name = place.name or place.resolve().name
-            key = name
-            while key in found and found[key].path != place:
-                key = f"{key}~"
-            found[key] = RunSource(key, place, _manifest(place / MANIFEST), loose)
-    return list(found.values())
-
-
-def _places(path: Path) -> list[tuple[Path, bool]]:
-    """The folders of runs below a path, or else that path; and of logs beside them, which are loose."""
-    runs: list[Path] = []
-    loose: list[Path] = []
-    for folder, folders, files in os.walk(path):
-        folders.sort()
-        place = Path(folder)
-        if MANIFEST in files:
-            runs.append(place)
-        elif any(name.endswith((SUFFIX, PACKED)) for name in files) and not any(map(place.is_relative_to, runs)):
-            loose.append(place)
-    return [*((run, False) for run in runs), *((place, True) for place in loose)] if runs else [(path, False)]
-
-
-def _manifest(path: Path) -> Mapping[str, Any]:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 class Index:
@@ -184,37 +105,40 @@ class Index:
         if todo:
             self.settle()
 
-    def known(self, sources: Sequence[RunSource]) -> dict[str, str]:
-        """Note the runs, and tell which logs have been read, by path, and what they were like then."""
-        self.store.execute("DELETE FROM runs")  # of other folders, which an index in a file may have been made of
-        self.store.executemany(
-            "INSERT INTO runs VALUES (?, ?, ?)",
-            [(source.key, str(source.path), json.dumps(source.manifest)) for source in sources],
-        )
-        return dict(self.store.execute("SELECT path, stamp FROM sessions"))
+    def known(self, sources: Sequence[RunSource]) -> dict[str, tuple[str, str]]:
+        """Note the runs, and tell which sessions have been read: by id the path of the log, and what it was like."""
+        runs = [(source.key, str(source.path), json.dumps(source.manifest)) for source in sources]
+        held = self.store.execute("SELECT key, path, manifest FROM runs ORDER BY rowid")
+        if runs != [tuple(row) for row in held]:  # as where the index in a file was made of other folders
+            self.store.execute("DELETE FROM runs")
+            self.store.executemany("INSERT INTO runs VALUES (?, ?, ?)", runs)
+            self.store.commit()  # so that no other process has to wait
+        read = self.store.execute("SELECT id, path, stamp FROM sessions")
+        return {key: (path, stamp) for key, path, stamp in read}
 
     def unread(
-        self, sources: Sequence[RunSource], known: Mapping[str, str]
+        self, sources: Sequence[RunSource], known: Mapping[str, tuple[str, str]]
     ) -> tuple[Sequence[UnreadLog], Sequence[str]]:
-        """The logs that are new or have changed, and the paths of those that have gone.
+        """The logs that are new or have changed, and the ids of sessions whose logs have gone.
 
         It asks the disk and not the index, so it needs no lock.
         """
         found: set[str] = set()
         todo: list[UnreadLog] = []
         for source in sources:
+            name = source.naming()
             for path, state in source.logs():
-                found.add(path)
-                stamp = f"{state}-{self.reading.mode}"
-                if known.get(path) != stamp:
-                    todo.append(UnreadLog(source.key, path, stamp))
+                key, stamp = f"{source.key}:{name(path)}", f"{state}-{self.reading.mode}"
+                found.add(key)
+                if known.get(key) != (path, stamp):
+                    todo.append(UnreadLog(source.key, path, stamp, key))
         return sorted(todo), sorted(known.keys() - found)
 
     def forget(self, gone: Sequence[str]) -> None:
-        """Drop the sessions whose logs have gone."""
+        """Drop the sessions of these ids, whose logs have gone."""
         if gone:
-            paths = json.dumps(list(gone))
-            self.store.execute("DELETE FROM sessions WHERE path IN (SELECT value FROM json_each(?))", (paths,))
+            ids = json.dumps(list(gone))
+            self.store.execute("DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             self.settle()
 
     def take(self, told: Sequence[IndexedLog]) -> None:
@@ -237,7 +161,7 @@ class Index:
     # ---- reading
 
     def runs(self) -> list[RunSource]:
-        """The runs, the newest last."""
+        """The runs, in the order in which they were found."""
         rows = self.store.execute("SELECT key, path, manifest FROM runs ORDER BY rowid")
         return [RunSource(row["key"], Path(row["path"]), json.loads(row["manifest"])) for row in rows]
 
@@ -249,10 +173,10 @@ class Index:
         Raises:
             FilterError: the filter cannot be used.
         """
-        where, values = _where(query)
+        fits, values = where(query)
         order = ORDERS.get(sort, ORDERS["worst"])
         found = self.store.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE run = ? {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE run = ?{fits} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
             (run, *values, limit, offset),
         )
         return [_row(row) for row in found]
@@ -263,12 +187,13 @@ class Index:
         Raises:
             FilterError: the filter cannot be used.
         """
-        where, values = _where(query)
-        return self.store.execute(f"SELECT count(*) FROM sessions WHERE run = ? {where}", (run, *values)).fetchone()[0]  # noqa: S608
+        fits, values = where(query)
+        return self.store.execute(f"SELECT count(*) FROM sessions WHERE run = ?{fits}", (run, *values)).fetchone()[0]  # noqa: S608
 
     def facts(self, run: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Every session of a run with what counts of its scores: milestones missed (id, why, kind) and errors."""
-        query = f"SELECT {', '.join(COLUMNS)}, tokens, floor, facts FROM sessions WHERE run = ?"  # noqa: S608
+        # in an order that does not tell which process was done first
+        query = f"SELECT {', '.join(COLUMNS)}, tokens, floor, facts FROM sessions WHERE run = ? ORDER BY id"  # noqa: S608
         for row in self.store.execute(query, (run,)):
             facts: dict[str, Any] = json.loads(zlib.decompress(row["facts"])) if row["facts"] else {}
             yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
@@ -295,7 +220,7 @@ class Index:
         try:
             found, scenario = self.reading.session(Path(row["path"]))
             return found.trajectory, found.scores, scenario, row["run"]
-        except (TrajectoryError, GraderError):
+        except SandboxError:
             return None
 
 
@@ -303,47 +228,3 @@ def _row(row: sqlite3.Row) -> dict[str, Any]:
     found = {name: row[name] for name in COLUMNS}
     lists = {name: json.loads(found[name] or "[]") for name in ("categories", "tools")}
     return {**found, **lists, "flaky": bool(found["flaky"]), "detail": True}
-
-
-def _where(query: str) -> tuple[str, list[Any]]:
-    """A filter as SQL: conditions that begin with AND, and their values."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    terms = TERM.findall(query[:2000])
-    if len(terms) > MOST_TERMS:
-        raise FilterError(f"the filter has {len(terms)} terms, expected at most {MOST_TERMS}")
-    for token in terms:
-        key, colon, rest = token.partition(":")
-        value = rest.strip('"') if colon and key.isalpha() else token.strip('"')
-        if not colon or not key.isalpha():
-            words = re.findall(r"\w+", value)
-            if words:
-                conditions.append("place IN (SELECT rowid FROM texts WHERE texts MATCH ?)")
-                values.append('"' + " ".join(words) + '"*')
-        else:
-            conditions.append(_condition(key, value, token, values))
-    return "".join(f" AND {condition}" for condition in conditions), values
-
-
-def _condition(key: str, value: str, token: str, values: list[Any]) -> str:
-    if key in NUMERIC:
-        figure = FIGURE.fullmatch(value)
-        if figure is None:
-            raise FilterError(f"'{token}': expected a number, such as {key}:<0.5")
-        values.append(float(figure[2]))
-        return f"{key} {figure[1] or '='} ?"
-    if key == "is":
-        if value == "flaky":
-            return "flaky = 1"
-        states = FAILED if value == "failed" else (value,)
-        values.extend(states)
-        return f"state IN ({', '.join('?' * len(states))})"
-    if key in ("category", "tool"):
-        column = "categories" if key == "category" else "tools"
-        values.append(value)
-        return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE json_each.value = ? COLLATE NOCASE)"  # noqa: S608
-    if key in LIKE or key == "cause":
-        values.append("%" + re.sub(r"([%_\\])", r"\\\1", value) + "%")
-        return f"{'cause_group' if key == 'cause' else key} LIKE ? ESCAPE '\\'"
-    known = ", ".join(("scenario", "variant", "category", "tool", "ending", "state", "cause", "run", *NUMERIC, "is"))
-    raise FilterError(f"unknown key '{key}'; known: {known}")

@@ -18,7 +18,8 @@ from sandbox_grader.statistics import PASS, Estimate, ScoredSession, by_cell, co
 from sandbox_grader.toolscan.scores import PATTERNS
 
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.report.index import Index, RunSource
+from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.run_sources import RunSource
 from sandbox_mcp.run.folder import SUMMARY
 
 MOST = 8
@@ -115,7 +116,7 @@ def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
         pairs.append({**dict(zip(("scenario", "variant", "trial"), place, strict=True)), **scores, **ids})
     only = sum(pair["a"] is None or pair["b"] is None for pair in pairs)
     found: dict[str, Any] = {"a": a, "b": b, "difference": None, "mcnemar": None, "smallest": None, "pairs": pairs}
-    found["left_out"] = f"{counted(only, 'session')} left out that only one of the runs scored." if only else ""
+    found["left_out"] = f"{counted(only, 'session')} left out that the runs did not both score." if only else ""
     if any(pair["a"] is not None and pair["b"] is not None for pair in pairs):
         known = {(outcome.scenario, outcome.variant, outcome.trial): outcome for outcome in outcomes[1]}
         places = [(outcome, (outcome.scenario, outcome.variant, outcome.trial)) for outcome in outcomes[0]]

@@ -35,11 +35,12 @@ UNREAD = "cannot be read"
 
 
 class UnreadLog(NamedTuple):
-    """A log to be read: the key of its run, its path, and what tells this state of it from another."""
+    """A log to be read: its run's key, its path, what tells this state of it from another, and its session's id."""
 
     run: str
     path: str
     stamp: str
+    id: str
 
 
 class IndexedLog(NamedTuple):
@@ -92,7 +93,7 @@ class LogReading:
     def one(self, log: UnreadLog, kept: GradedLog | None = None) -> IndexedLog:
         """What is to be said of one log, by scores that were kept of it or else by grading it."""
         path = Path(log.path)
-        row: dict[str, Any] = {"id": f"{log.run}:{path.stem}", "run": log.run, "path": log.path, "stamp": log.stamp}
+        row: dict[str, Any] = {"id": log.id, "run": log.run, "path": log.path, "stamp": log.stamp}
         try:
             scores = SharedScores(details=True).scores(kept, log.path) if kept else None
             trajectory, scores = (read_trajectory(path), scores) if scores else self.session(path)[0][:2]

@@ -6,7 +6,6 @@ as far as the file stays small. What was left out is said on the first screen.
 
 import json
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from sandbox_mcp.plurals import counted
@@ -14,7 +13,6 @@ from sandbox_mcp.report.index import Index
 from sandbox_mcp.report.overview import comparison, overview
 from sandbox_mcp.report.page import page
 from sandbox_mcp.report.session_page import session_page
-from sandbox_mcp.whole_files import write_whole
 
 SAMPLE = 100
 """How many passed sessions are shown whole, where there are more."""
@@ -61,8 +59,3 @@ def _sample(rows: list[dict[str, Any]]) -> str | None:
         f"{counted(len(rows) - len(left), 'session')} of {len(rows)} can be opened: those that did not pass, and every "
         f"n-th of the others{rest}. The list below has all of them."
     )
-
-
-def write(path: Path, text: str) -> None:
-    """Write the file whole or not at all."""
-    write_whole(path, text)

@@ -36,7 +36,7 @@ def session_page(
     user = asdict(scenario.user) if scenario else {}
     told = {name.replace("_", " "): user[name] for name in IN_THE_BRIEF if user.get(name)}
     opening = _event(started)
-    tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in map(plain, opening["tools"])]
+    tools = [{"name": tool["name"], "tool": tool["tool"]} for tool in opening["tools"]]
     first = {**{name: opening[name] for name in IN_THE_LOG}, "tools": tools}
     log = [first, *map(_event, trajectory.events), *([_event(ended)] if ended else [])]
     return {

@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.report.index import FilterError, Index, find_runs
+from sandbox_mcp.report.filters import FilterError
+from sandbox_mcp.report.index import Index
 from sandbox_mcp.report.overview import comparison, overview
 from sandbox_mcp.report.page import page
+from sandbox_mcp.report.run_sources import find_runs
 from sandbox_mcp.report.session_page import session_page
 from sandbox_mcp.server.guard import Guard
 from sandbox_mcp.server.settings import ServerSettings
@@ -73,8 +76,9 @@ class Viewer:
     def _follow(self) -> None:
         while not self._stopped.is_set():
             looked = 0.0
-            # A folder that has gone, or no room for the index: what was read before is still shown, and it tries again.
-            with suppress(ReportError, OSError, sqlite3.Error):
+            # A folder that has gone, no room for the index, a process that was killed: what was read before is still
+            # shown, and it tries again.
+            with suppress(ReportError, OSError, sqlite3.Error, BrokenExecutor):
                 looked = self._read()
             self._stopped.wait(max(PAUSE, REST * looked))
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.report.index import Index, find_runs
-from sandbox_mcp.report.report_file import report, write
+from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.report_file import report
+from sandbox_mcp.report.run_sources import find_runs
 from tests.report.sessions import Mediocre, a_run, find
 
 CHROMIUM = shutil.which(os.environ.get("SANDBOX_MCP_CHROMIUM") or "chromium") or shutil.which("chromium-browser")
@@ -34,7 +35,7 @@ def index(runs: Path) -> Index:
 @pytest.fixture(scope="session")
 def report_file(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("report") / "report.html"
-    write(place, report(index, "Two runs"))
+    place.write_text(report(index, "Two runs"), encoding="utf-8")
     return place
 
 

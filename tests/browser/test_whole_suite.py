@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.report.index import Index, find_runs
-from sandbox_mcp.report.report_file import report, write
+from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.report_file import report
+from sandbox_mcp.report.run_sources import find_runs
 from tests.browser.test_pages import cursor, opened, shot
 from tests.clients.sessions import SUITE
 from tests.report.sessions import Mediocre, a_run, find
@@ -27,7 +28,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture(scope="module")
 def report_file(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("report") / "report.html"
-    write(place, report(index, "The whole suite"))
+    place.write_text(report(index, "The whole suite"), encoding="utf-8")
     return place
 
 

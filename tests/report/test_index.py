@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from sandbox_clients.refuse import RefuseAgent
 
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.report.index import ORDERS, FilterError, Index, find_runs
+from sandbox_mcp.report.filters import FilterError
+from sandbox_mcp.report.index import ORDERS, Index
 from sandbox_mcp.report.overview import overview
+from sandbox_mcp.report.run_sources import find_runs
 from tests.each import each
 from tests.report.sessions import FEW, a_run, find
 
@@ -41,6 +43,47 @@ def test_logs_beside_runs_that_belong_to_none_are_runs_as_well(tmp_path: Path) -
     }
 
 
+def test_logs_of_one_name_in_several_folders_are_sessions_of_their_own(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    [log] = (run / "logs").iterdir()
+    for folder in ("one", "other", "other/more"):
+        (tmp_path / "imported" / folder).mkdir(parents=True)
+        (tmp_path / "imported" / folder / "session.jsonl").write_bytes(log.read_bytes())
+    index = Index(None, find)
+    list(index.add(find_runs([tmp_path / "imported"])))
+    names = ["imported:one/session", "imported:other/more/session", "imported:other/session"]
+    assert [row["id"] for row in index.rows("imported", sort="scenario")] == names
+    assert [index.session(name) is not None for name in names] == [True] * 3
+    assert list(index.add(find_runs([tmp_path / "imported"]))) == []
+    single = tmp_path / "imported" / "one" / "session.jsonl"
+    list(index.add(find_runs([single])))
+    assert [row["id"] for row in index.rows("session.jsonl")] == ["session.jsonl:session"]
+    assert index.total("imported") == 0
+
+
+def test_a_manifest_of_another_program_is_left_aside(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", scenarios=("wifi_off",))
+    told = json.loads((run / "run.json").read_text())
+    for change in ({"agent": "gpt"}, {"user": None}, {"scenarios": ["wifi_off"]}):
+        (run / "run.json").write_text(json.dumps({**told, **change, "trials": "many"}))
+        index = Index(None, find)
+        list(index.add(find_runs([run])))
+        [found] = overview(index, "")["runs"]
+        assert (found["agent"], found["trials"], found["counts"]["scored"]) == ("", 1, 1)
+
+
+def test_an_index_in_a_file_keeps_nobody_waiting(tmp_path: Path) -> None:
+    run, place = a_run(tmp_path / "run", scenarios=("wifi_off",)), tmp_path / "index.sqlite"
+    first = Index(place, find)
+    list(first.add(find_runs([run])))
+    a_run(tmp_path / "other", scenarios=("wifi_off",))
+    first.known(find_runs([tmp_path]))
+    other = Index(place, find)
+    other.store.execute("PRAGMA busy_timeout = 0")
+    other.known(find_runs([run]))
+    assert [source.key for source in first.runs()] == ["run"]
+
+
 def test_every_session_is_listed_worst_first(index: Index) -> None:
     scores = [row["score"] for row in index.rows("mediocre")]
     assert len(scores) == 2 * len(FEW)
@@ -65,6 +108,9 @@ def test_a_passed_session_has_no_cause(index: Index) -> None:
         ("category:multiple_user_turn scenario:friends", {"colleagues_to_friends"}),
         ("score:>=1 scenario:wifi", {"wifi_off"}),
         ("score:<0", set()),
+        ("score:0.99999999999 scenario:wifi", {"wifi_off"}),
+        ("is:PASSED scenario:wifi run:reference", {"wifi_off"}),
+        ("Wifi:off", {"wifi_off"}),
         ('"landlord"', {"landlord_number"}),
         ("scenario:%", set()),
     ],

@@ -10,7 +10,8 @@ from sandbox_grader.grading import read_report
 from sandbox_grader.many import SuiteFinder, grade_many
 
 from sandbox_mcp.report import reading
-from sandbox_mcp.report.index import Index, find_runs
+from sandbox_mcp.report.index import Index
+from sandbox_mcp.report.run_sources import find_runs
 from sandbox_mcp.report.session_page import session_page
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.trajectory.finding import find_logs, log_stamp, stamped_logs
@@ -22,10 +23,10 @@ Rewrite = Callable[[Any], Any]
 
 
 def rows(place: Path) -> list[dict[str, Any]]:
-    """Everything that an index says of a folder's sessions, but where it keeps them."""
+    """Everything that an index says of a folder's sessions."""
     index = Index(None, SuiteFinder())
     list(index.add(find_runs([place])))
-    return [{**row, "place": None} for source in index.runs() for row in index.rows(source.key)]
+    return [row for source in index.runs() for row in index.rows(source.key)]
 
 
 def without_state(run: Path, place: Path) -> Path:

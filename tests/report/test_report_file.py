@@ -12,7 +12,8 @@ from sandbox_mcp.cli import group
 from sandbox_mcp.report import report_file
 from sandbox_mcp.report.index import Index
 from sandbox_mcp.report.report_file import report
-from tests.report.sessions import FEW
+from sandbox_mcp.report.run_sources import find_runs
+from tests.report.sessions import FEW, find
 
 
 def data_of(html: str) -> dict:
@@ -34,8 +35,16 @@ def test_nothing_is_loaded_from_anywhere(index: Index) -> None:
     assert not re.search(r"(src|href)=\"?https?:", html)
 
 
-def test_the_same_logs_give_the_same_file(index: Index) -> None:
-    assert report(index, "Runs") == report(index, "Runs")
+def test_the_same_logs_give_the_same_file_whichever_was_read_first(two_runs: Path) -> None:
+    made: list[str] = []
+    for order in (1, -1):
+        index, sources = Index(None, find), find_runs([two_runs])
+        todo, _ = index.unread(sources, index.known(sources))
+        for read in [*index.reading.all(todo)][::order]:
+            index.take(read)
+        index.settle()
+        made.append(report(index, "Runs"))
+    assert made[0] == made[1]
 
 
 def test_two_runs_are_compared_both_ways(index: Index) -> None:

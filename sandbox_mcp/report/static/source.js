@@ -41,7 +41,6 @@ const ORDERS = {
   worst: (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.score ?? 2) - (b.score ?? 2) || (a.id < b.id ? -1 : 1),
   score: (a, b) => (a.score ?? -1) - (b.score ?? -1), scenario: (a, b) => (a.id < b.id ? -1 : 1),
   turns: (a, b) => b.turns - a.turns, calls: (a, b) => b.calls - a.calls, errors: (a, b) => b.errors - a.errors,
-  recent: (a, b) => b.place - a.place,
 };
 
 class EmbeddedSource {

@@ -1,0 +1,88 @@
+"""The runs below the paths that a person names: where the logs of each lie, and what it says of itself."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from sandbox_mcp.report.errors import ReportError
+from sandbox_mcp.run.folder import MANIFEST
+from sandbox_mcp.trajectory.finding import folder_of, stamped_logs
+from sandbox_mcp.trajectory.packs import PACKED, SUFFIX, has_log
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """A run to be indexed: its key in addresses, where its logs lie, and its manifest if it has one.
+
+    Of ``loose`` logs, which lie in a folder beside runs and belong to none, those of that folder alone count.
+    """
+
+    key: str
+    path: Path
+    manifest: Mapping[str, Any]
+    loose: bool = False
+
+    def logs(self) -> Iterator[tuple[str, str]]:
+        """The paths of its logs, each with what tells this state of it from any other."""
+        if self.loose:
+            return ((log, stamp) for log, stamp in stamped_logs(self.path) if folder_of(Path(log)) == self.path)
+        return stamped_logs(self._folder)
+
+    def naming(self) -> Callable[[str], str]:
+        """What makes of a log's path the name that no other log of the run has: the path below the run's folder."""
+        whole, above = str(self._folder), f"{self._folder}{os.sep}"
+        return lambda log: Path(log).stem if log == whole else log.removeprefix(above).removesuffix(SUFFIX)
+
+    @property
+    def _folder(self) -> Path:
+        logs = self.path / "logs"
+        return logs if logs.is_dir() and not self.loose else self.path
+
+
+def find_runs(paths: Iterable[Path]) -> list[RunSource]:
+    """The runs below some paths: folders with a manifest, and others with logs that belong to none of those.
+
+    Where nothing below a path has a manifest, all below it is one run.
+
+    Raises:
+        ReportError: a path does not exist.
+    """
+    found: dict[str, RunSource] = {}
+    for path in paths:
+        if not (path.exists() or has_log(path)):
+            raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
+        for place, loose in _places(path):
+            name = place.name or place.resolve().name
+            key = name
+            while key in found and found[key].path != place:
+                key = f"{key}~"
+            found[key] = RunSource(key, place, _manifest(place / MANIFEST), loose)
+    return list(found.values())
+
+
+def _places(path: Path) -> list[tuple[Path, bool]]:
+    """The folders of runs below a path, or else that path; and of logs beside them, which are loose."""
+    runs: list[Path] = []
+    loose: list[Path] = []
+    for folder, folders, files in os.walk(path):
+        folders.sort()
+        place = Path(folder)
+        if MANIFEST in files:
+            runs.append(place)
+        elif any(name.endswith((SUFFIX, PACKED)) for name in files) and not any(map(place.is_relative_to, runs)):
+            loose.append(place)
+    return [*((run, False) for run in runs), *((place, True) for place in loose)] if runs else [(path, False)]
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    """What a run says of itself; nothing where it says nothing, or the file of that name is another program's."""
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    told = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    ours = all(isinstance(told.get(name), dict) for name in ("agent", "user", "scenarios"))
+    return told if ours else {}
