@@ -1,9 +1,10 @@
-"""The root of every fault that is the caller's to mend: each package has its own tree below it.
+"""The root of every fault that is the caller's to mend, each package with its own tree below it; and telling others.
 
 Policy: such a fault is told in one line that names the thing and the remedy, never with a stack trace.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 
 class SandboxError(Exception):
@@ -28,3 +29,17 @@ class FileError(SandboxError):
         self.line = line
         self.problem = problem
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+
+
+def inner_errors(error: BaseException) -> list[BaseException]:
+    """The exceptions inside the groups that task groups wrap them in."""
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return [leaf for item in inner for leaf in inner_errors(item)]
+    return [error]
+
+
+def error_line(error: BaseException) -> str:
+    """An exception in one line, its class first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no details'}"

@@ -64,7 +64,7 @@ def others_code(failed: str, kind: type[SandboxError]) -> Generator[None]:
 
 def told(error: BaseException) -> str:
     """What code of others broke on, in one line, with the file and line of theirs where it did."""
-    lines = str(error).splitlines()
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if isinstance(error, ImportError | SyntaxError) and lines:  # they say what and where themselves
         return lines[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_others(frame.filename)]

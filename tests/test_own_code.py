@@ -66,6 +66,7 @@ def test_a_module_that_cannot_be_imported_is_not_left_half_loaded(folder: Path) 
     ("body", "told"),
     [
         ("\nx = unknown\n", "NameError: name 'unknown' is not defined (broken.py, line 2)"),
+        ("raise ValueError('\\n  not here')", "ValueError: not here (broken.py, line 1)"),
         ("{}['a']\n", "KeyError: 'a' (broken.py, line 1)"),
         ("import sys\nsys.exit(0)\n", "SystemExit: 0 (broken.py, line 2)"),
         ("def f(:\n", "invalid syntax (broken.py, line 1)"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools
-from sandbox_clients.mcp_tools import leaves, named
+from sandbox_mcp.errors import error_line, inner_errors
 from sandbox_mcp.users import Line
 
 
@@ -48,7 +48,7 @@ class _Asking:
         except AgentError:
             raise
         except Exception as error:
-            raise AgentError(f"the agent raised {named(leaves(error)[0])}") from error
+            raise AgentError(f"the agent raised {error_line(inner_errors(error)[0])}") from error
         turn = AgentTurn(answer) if isinstance(answer, str) else answer
         if not isinstance(turn, AgentTurn):  # pyright: ignore[reportUnnecessaryIsInstance]  (code of others)
             raise AgentError(f"the agent answered with {type(turn).__name__}; expected text, or an AgentTurn")

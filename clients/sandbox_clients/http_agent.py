@@ -5,7 +5,6 @@ long an answer may take is the run's affair, because an agent that is slow is st
 variable is named, and no credentials are in the address that logs see. The form is written down in docs/adapters.md.
 """
 
-import os
 import uuid
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -89,9 +88,11 @@ class HttpAgent(Agent):
         Raises:
             UnknownAgentError: it is not an address, or the variable that should hold the key is not set.
         """
-        variable = settings.endpoint.key_variable
-        if variable and not os.environ.get(variable):
-            raise UnknownAgentError(f"the agent's key should be in {variable!r}, which is not set")
+        endpoint = settings.endpoint
+        if endpoint.key_variable and endpoint.key is None:
+            raise UnknownAgentError(f"the agent's key should be in {endpoint.key_variable!r}, which is not set")
+        if endpoint.key_variable and (problem := endpoint.key_problem()):
+            raise UnknownAgentError(f"the agent {problem}")
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -106,9 +107,9 @@ class HttpAgent(Agent):
         """Keep track of what is said; nothing is sent before the user has spoken."""
         import httpx2
 
-        variable = self.settings.endpoint.key_variable
-        headers = {"Authorization": f"Bearer {os.environ.get(variable, '')}"} if variable else {}
-        timeout = httpx2.Timeout(None, connect=self.settings.endpoint.timeout)
+        endpoint = self.settings.endpoint
+        headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key_variable else {}
+        timeout = httpx2.Timeout(None, connect=endpoint.timeout)
         async with httpx2.AsyncClient(headers=headers, timeout=timeout) as http:
             yield _Talking(self, brief, http, messages=as_messages(brief.history))
 

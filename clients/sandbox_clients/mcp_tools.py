@@ -16,7 +16,9 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
+from sandbox_mcp.errors import error_line, inner_errors
 from sandbox_mcp.tools.races import BATCH_KEY
+from sandbox_mcp.tools.results import parsed, unwrapped
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from mcp import Client, ClientSession
     from mcp.types import CallToolResult
 
-CARRIED = frozenset({"result", "notices"})
-"""Keys of an object that only carries a value."""
 TIMEOUT = 60.0
 """Seconds that one request to the tools may take."""
 
@@ -59,10 +59,12 @@ class McpTarget:
                 _share_compiled(mcp.session)
                 yield McpTools(mcp)
         except Exception as error:
-            cause = leaves(error)[0]
+            cause = inner_errors(error)[0]
             if entered:
                 raise cause from cause.__cause__
-            raise AgentError(f"cannot reach the tools at {self.url or 'the MCP server'}: {named(cause)}") from error
+            raise AgentError(
+                f"cannot reach the tools at {self.url or 'the MCP server'}: {error_line(cause)}"
+            ) from error
 
     @asynccontextmanager
     async def _transport(self) -> AsyncGenerator[Any]:
@@ -101,7 +103,7 @@ class McpTools:
             try:
                 page = await self.client.list_tools(cursor=cursor)
             except (MCPError, OSError, ValueError) as error:
-                raise AgentError(f"the tools could not be listed: {named(error)}") from error
+                raise AgentError(f"the tools could not be listed: {error_line(error)}") from error
             found += [ToolInfo(tool.name, tool.description or "", tool.input_schema) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:
@@ -127,7 +129,7 @@ class McpTools:
                 for index, request in enumerate(requests):
                     group.start_soon(call, index, request)
         except ExceptionGroup as errors:
-            first = leaves(errors)[0]
+            first = inner_errors(errors)[0]
             raise first from first.__cause__
         return [outputs[index] for index in range(len(requests))]
 
@@ -141,7 +143,7 @@ class McpTools:
                 return output(await self._call_raw(request.name, request.arguments, meta))
             return output(await self.client.call_tool(request.name, dict(request.arguments), meta=meta))
         except (MCPError, OSError, ValueError, RuntimeError) as error:
-            raise AgentError(f"the call of {request.name!r} was not answered: {named(error)}") from error
+            raise AgentError(f"the call of {request.name!r} was not answered: {error_line(error)}") from error
 
     async def _call_raw(self, name: str, arguments: str, meta: Any) -> "CallToolResult":
         """Send what a model wrote as it is: the SDK's own call takes objects only, the wire takes anything."""
@@ -205,35 +207,3 @@ def output(result: "CallToolResult") -> ToolOutput:
         return ToolOutput(text, is_error=True)
     structured = deepcopy(result.structured_content)  # in memory it is the server's own, which has recorded it
     return ToolOutput(text, parsed(text) if structured is None else unwrapped(structured))
-
-
-def parsed(text: str) -> Any:
-    """The value that a result's text stands for; text that is not JSON stands for itself."""
-    try:
-        return unwrapped(json.loads(text))
-    except (ValueError, RecursionError):
-        return text
-
-
-def unwrapped(value: Any) -> Any:
-    """A value without the object ``{"result": ...}`` that carries values which are not objects.
-
-    What was announced beside the result, under ``notices``, is not a part of a carried value.
-    """
-    if isinstance(value, Mapping):
-        given = cast("Mapping[str, Any]", value)
-        return given["result"] if "result" in given and given.keys() <= CARRIED else given
-    return value
-
-
-def leaves(error: BaseException) -> list[BaseException]:
-    """The exceptions inside the groups that task groups wrap them in."""
-    if isinstance(error, BaseExceptionGroup):
-        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        return [leaf for item in inner for leaf in leaves(item)]
-    return [error]
-
-
-def named(error: BaseException) -> str:
-    """An exception in one line, its class first."""
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no details'}"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sandbox_clients.base import AgentError, AgentTurn, PastStep
+from sandbox_mcp.models.text import strict_json
 from sandbox_mcp.users import Line
 
 COUNTS = ("prompt_tokens", "completion_tokens", "requests")
@@ -42,7 +43,7 @@ def read_object(text: str, who: str, expected: str) -> dict[str, Any]:
         AgentError: it is none; ``who`` is blamed, and ``expected`` told.
     """
     try:
-        value: Any = json.loads(text, parse_constant=_refuse)
+        value: Any = strict_json(text)
     except (ValueError, RecursionError) as error:
         raise AgentError(f"{who} {_short(text)}; expected {expected}") from error
     if not isinstance(value, dict):
@@ -75,10 +76,6 @@ def _mapping(said: Mapping[str, Any], key: str, who: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise AgentError(f"{who} {_short(json.dumps(dict(said)))}; expected {key} to be an object")
     return cast("Mapping[str, Any]", found)
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sandbox_clients.mcp_tools import unwrapped
 from sandbox_scenarios.filling import INSIDE
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
@@ -18,6 +17,7 @@ from sandbox_scenarios.variants import BASE, presented
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
 from sandbox_mcp.tools import PresentedTool
+from sandbox_mcp.tools.results import unwrapped
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Running

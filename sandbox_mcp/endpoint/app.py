@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sandbox_clients.mcp_tools import named
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -19,7 +18,8 @@ from starlette.routing import Route
 from sandbox_mcp.endpoint import chat, gemini, messages, responses
 from sandbox_mcp.endpoint.faults import error, failed, written
 from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault
-from sandbox_mcp.endpoint.wire import BadRequestError, Body, Protocol, answer, fingerprint, tokens
+from sandbox_mcp.endpoint.wire import BadRequestError, Body, Protocol, answer, tokens
+from sandbox_mcp.errors import error_line
 
 MODEL = "scripted"
 OnRequest = Callable[[Mapping[str, Any]], None]
@@ -64,14 +64,14 @@ class Endpoint:
             except ClientDisconnect:
                 return Response(status_code=499)
             self.on_request(body)
-            key = fingerprint(body)
+            blank = answer(body, prompt.model, Move())  # which has the id of the request
             try:
-                reply = await self.brain.decide(prompt, self.seen[key])
+                reply = await self.brain.decide(prompt, self.seen[blank.id])
             except Exception as problem:  # noqa: BLE001 - whoever asked should read what broke, as of any endpoint
-                return error(protocol, 500, f"the scripted model broke: {named(problem)}")
-            self.seen[key] += 1
+                return error(protocol, 500, f"the scripted model broke: {error_line(problem)}")
+            self.seen[blank.id] += 1
             if isinstance(reply, PlannedFault):
-                return await failed(reply, protocol, request, answer(body, prompt.model, Move()), body)
+                return await failed(reply, protocol, request, blank, body)
             return written(protocol, answer(body, prompt.model, reply), body)
 
         return handle

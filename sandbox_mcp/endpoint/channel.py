@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sandbox_clients.mcp_tools import parsed
-
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move, PlannedMove
+from sandbox_mcp.tools.results import parsed
 
 SEND, START, LOAD = "send_message_to_user", "start_scenario", "ToolSearch"
 

@@ -26,6 +26,9 @@ class Move:
     calls: tuple[PlannedMove, ...] = ()
 
 
+FaultKind = Literal["status", "hang", "half", "invalid_json", "empty"]
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedFault:
     """How the endpoint fails.
@@ -35,7 +38,7 @@ class PlannedFault:
     request fails ``times`` times, or always if that is None.
     """
 
-    kind: Literal["status", "hang", "half", "invalid_json", "empty"] = "status"
+    kind: FaultKind = "status"
     status: int = 500
     retry_after: float | None = None
     times: int | None = 1

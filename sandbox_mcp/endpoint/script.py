@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sandbox_clients.mcp_tools import parsed
 from sandbox_clients.reference import NOTHING_LEFT
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.plan import PlanError, as_text, fill
@@ -17,8 +16,9 @@ from sandbox_scenarios.yaml_lines import load
 
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Move, PlannedFault, PlannedMove, Reply
+from sandbox_mcp.endpoint.reply import FaultKind, Move, PlannedFault, PlannedMove, Reply
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.tools.results import parsed
 
 
 class ScriptError(SandboxError):
@@ -40,7 +40,7 @@ class ScriptCall(_Strict):
 class ScriptFault(_Strict):
     """How the endpoint fails before this step; without ``times``, once."""
 
-    kind: Literal["status", "hang", "half", "invalid_json", "empty"] = "status"
+    kind: FaultKind = "status"
     status: int = Field(default=500, ge=400, le=599)
     retry_after: float | None = Field(default=None, ge=0)
     times: int | Literal["always"] = 1

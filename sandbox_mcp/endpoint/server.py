@@ -23,7 +23,7 @@ def bind(host: str, port: int) -> socket.socket:
     """A listening socket.
 
     Raises:
-        EndpointError: the address is in use, or is not this machine's.
+        EndpointStartError: the address is in use, or is not this machine's.
     """
     try:
         return socket.create_server((host, port))
@@ -48,7 +48,7 @@ def running(endpoint: Endpoint, host: str = HOST, port: int = 0) -> Generator[st
     """Serve in a thread for as long as the context lasts; gives the base URL.
 
     Raises:
-        EndpointError: the address cannot be had.
+        EndpointStartError: the address cannot be had.
     """
     listener = bind(host, port)
     server = _server(endpoint)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_clients.mcp_tools import parsed, unwrapped
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
 from sandbox_scenarios.plan import PlanError, as_text, fill, ready, refusal, staged
 from sandbox_scenarios.variants import VARIANTS, presented
@@ -20,6 +19,7 @@ from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.tools.free_text import ACT
 from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.tools.results import parsed, unwrapped
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 

@@ -51,7 +51,8 @@ class Protocol:
 
 def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
     """The answer that a move comes to; ids are made from the request."""
-    digest = fingerprint(body)
+    asked = json.dumps(body, sort_keys=True)
+    digest = hashlib.sha256(asked.encode()).hexdigest()
     calls = tuple(
         PromptCall(
             f"call_{digest[:20]}{index}",
@@ -61,12 +62,7 @@ def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
         for index, call in enumerate(move.calls)
     )
     said = len(move.text) + sum(len(call.name) + len(call.arguments) for call in calls)
-    return WireAnswer(digest, model, move.text, calls, tokens(len(json.dumps(body))), tokens(said))
-
-
-def fingerprint(body: Mapping[str, Any]) -> str:
-    """A digest of a request."""
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return WireAnswer(digest, model, move.text, calls, tokens(len(asked)), tokens(said))
 
 
 def tokens(characters: int) -> int:

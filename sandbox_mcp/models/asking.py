@@ -5,7 +5,6 @@ are retried with back-off, and ``Retry-After`` is honoured; faults that will not
 answer.
 """
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
+from sandbox_mcp.models.text import strict_json
 
 
 class EndpointError(Exception):
@@ -59,20 +59,34 @@ class EndpointSettings:
 
     @property
     def key(self) -> str | None:
-        """The key, where there is one."""
-        return os.environ.get(self.key_variable or self.provider.key_variable) or None
+        """The key, where there is one, without the line end that files of variables and of secrets leave behind it."""
+        return os.environ.get(self.named_variable, "").strip() or None
 
-    def problem(self) -> str | None:
-        """What keeps the endpoint from being asked at all, and what to do about it; None if nothing is known to."""
+    @property
+    def named_variable(self) -> str:
+        """The variable in which the key is looked for."""
+        return self.key_variable or self.provider.key_variable
+
+    def problem(self, option: str = "") -> str | None:
+        """What keeps the endpoint from being asked at all, and what to do about it; None if nothing is known to.
+
+        ``option`` is what the options begin with by which this endpoint is named, such as ``user-``.
+        """
         host = _host(self.url)
         if host is None:
-            source = "--base-url" if self.base_url else self.provider.url_variable
+            source = f"--{option}base-url" if self.base_url else self.provider.url_variable
             return f"cannot ask {self.url!r}; {source} must be an address such as http://127.0.0.1:8000/v1"
         if self.key is None and (self.key_variable or host == _host(self.provider.url)):
-            named = self.key_variable or self.provider.key_variable
-            other = "name another variable with --api-key-env, or another endpoint with --base-url"
-            return f"needs a key for {self.url!r} in the variable {named!r}, which is not set; set it, {other}"
-        return None
+            other = f"name another variable with --{option}api-key-env, or another endpoint with --{option}base-url"
+            told = f"needs a key for {self.url!r} in the variable {self.named_variable!r}, which is not set"
+            return f"{told}; set it, {other}"
+        return self.key_problem()
+
+    def key_problem(self) -> str | None:
+        """What keeps the key from being sent: a client that refuses a header quotes it, and the key would be told."""
+        if self.key is None or (self.key.isascii() and self.key.isprintable()):
+            return None
+        return f"cannot send the key in the variable {self.named_variable!r}: it is not one line of ASCII; set it again"
 
     def describe(self) -> Mapping[str, Any]:
         """What a log may say of it: no key, and no credentials in the address."""
@@ -80,8 +94,11 @@ class EndpointSettings:
 
 
 def public_address(url: str) -> str:
-    """An address without what may be secret in it: credentials, query and fragment."""
-    parts = urlsplit(url)
+    """An address without what may be secret in it: credentials, query and fragment; nothing of a malformed one."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
@@ -207,7 +224,7 @@ class ModelEndpoint(ABC):
         except sdk.APIError as error:
             raise FailedTry(one_line(str(error)), passing=False) from error
         try:
-            return self._read(json.loads(response.http_response.content))
+            return self._read(strict_json(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
 

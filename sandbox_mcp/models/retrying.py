@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
@@ -85,7 +86,8 @@ def _seconds(header: str | None, now: float) -> float | None:
         seconds = float(header)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(header).timestamp() - now
+            date = parsedate_to_datetime(header)
+            seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
         except (ValueError, OverflowError, OSError):
             return None
     return None if math.isnan(seconds) else max(0.0, seconds)

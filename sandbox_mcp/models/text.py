@@ -6,8 +6,9 @@ text it is, never mended, so that the session records what the model did.
 """
 
 import json
+import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 
 def readable(text: str) -> str:
@@ -26,13 +27,32 @@ def cleaned(value: object) -> Any:
     return value
 
 
+def strict_json(text: str | bytes) -> Any:
+    """The value of JSON as the standard has it: Python's own reader lets NaN and numbers beyond any float through.
+
+    Raises:
+        ValueError: it is not JSON, or has such a number.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    return number if math.isfinite(number) else _refuse(literal)
+
+
+def _refuse(literal: str) -> NoReturn:
+    raise ValueError(f"{literal} is not a number that JSON has")
+
+
 def as_arguments(text: str) -> Mapping[str, Any] | str:
     """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
 
     An object with what is not Unicode inside is not an object that could be sent, so it stays the text that escapes it.
     """
     try:
-        value = json.loads(text or "{}")
+        value = strict_json(text or "{}")
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return text

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sandbox_clients.mcp_tools import unwrapped
 from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.select import select
 from sandbox_mcp.session import Session, SessionSpec, settled
+from sandbox_mcp.tools.results import unwrapped
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 

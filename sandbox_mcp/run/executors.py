@@ -19,9 +19,9 @@ from typing import Literal, Protocol
 import anyio
 import anyio.lowlevel
 import anyio.to_process
-from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.scores import Scores
 
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Shard, Unit
@@ -69,7 +69,7 @@ class Processes:
                     for _ in range(lanes):
                         group.start_soon(self._work, waiting, size, plan, allowed, told, workers)
             except ExceptionGroup as errors:
-                raise leaves(errors)[0] from None
+                raise inner_errors(errors)[0] from None
 
     async def _work(
         self, waiting: Iterator[Unit], size: int, plan: RunPlan, allowed: Allowed, told: Told, workers: "_Workers"
@@ -158,7 +158,7 @@ def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, 
     try:
         anyio.run(play)
     except ExceptionGroup as errors:
-        raise leaves(errors)[0] from None
+        raise inner_errors(errors)[0] from None
     if pack:
         pack.rest()
     flush()

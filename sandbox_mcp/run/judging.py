@@ -8,6 +8,7 @@ an interrupted run goes on. Its opinion has a column of its own, and where it di
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,10 +75,13 @@ class Judged:
         """Where they differ."""
         return tuple(item for item in self.opinions if item.differs)
 
-    def share(self, session: str) -> float | None:
-        """The share of a session's facts that the judge found stated; None where it was asked nothing."""
-        known = [item.stated for item in self.opinions if item.session == session and item.stated is not None]
-        return sum(known) / len(known) if known else None
+    def shares(self) -> Mapping[str, float]:
+        """The share of each session's facts that the judge found stated, by session; but for those of no opinion."""
+        known: dict[str, list[bool]] = defaultdict(list)
+        for item in self.opinions:
+            if item.stated is not None:
+                known[item.session].append(item.stated)
+        return {session: sum(stated) / len(stated) for session, stated in known.items()}
 
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
@@ -109,7 +113,7 @@ async def judged(
     Raises:
         RunError: the file of answers cannot be read or written, or the endpoint cannot be asked or gives no answer.
     """
-    if problem := settings.problem():
+    if problem := settings.problem("judge-"):
         raise RunError(f"the judge {problem}")
     kept = _kept(answers)
     endpoint = Completions(settings)

@@ -23,10 +23,9 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.scores import Scores
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import SandboxError, inner_errors
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import GRACE
 from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, RunPlan, Told
@@ -197,7 +196,7 @@ class _Pool:
                     for _ in range(self.count):
                         group.start_soon(self._keep_one_going)
             except ExceptionGroup as errors:
-                raise leaves(errors)[0] from None
+                raise inner_errors(errors)[0] from None
             if not self.work.lost:
                 return
             self._look_for_lost()
@@ -218,7 +217,7 @@ class _Pool:
                             group.start_soon(self._lane, player, batch)
                 await self._answer(player.close.remote(), ())
             except ExceptionGroup as errors:
-                for error in leaves(errors):
+                for error in inner_errors(errors):
                     if not isinstance(error, _ActorDiedError):
                         raise error from None
                     self._count_death(error)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
-from sandbox_clients.mcp_tools import leaves, named
 from sandbox_scenarios.plan import PlanError, staged
 
+from sandbox_mcp.errors import error_line, inner_errors
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session import Reply, SessionSpec
@@ -137,7 +137,7 @@ def its_own_fault() -> Generator[None]:
     try:
         yield
     except (SystemExit, asyncio.CancelledError, BaseExceptionGroup) as error:
-        cause, task = leaves(error)[0], asyncio.current_task()
+        cause, task = inner_errors(error)[0], asyncio.current_task()
         stopped = isinstance(cause, asyncio.CancelledError) and task is not None and task.cancelling() > 0
         if stopped or not isinstance(cause, Exception | SystemExit | asyncio.CancelledError):
             raise
@@ -146,5 +146,5 @@ def its_own_fault() -> Generator[None]:
 
 def problem_of(error: BaseException) -> str:
     """What an agent broke on, in one sentence."""
-    cause = leaves(error)[0]
-    return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {named(cause)}"
+    cause = inner_errors(error)[0]
+    return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {error_line(cause)}"

@@ -11,11 +11,11 @@ from typing import Any
 
 import anyio
 from sandbox_clients.base import Agent
-from sandbox_clients.mcp_tools import leaves
 from sandbox_grader.metric import Metric
 from sandbox_grader.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
 
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Arena, play
@@ -142,7 +142,7 @@ class Crew:
                 for _ in range(min(plan.jobs, len(units))):
                     group.start_soon(work, session)
         except ExceptionGroup as errors:
-            raise leaves(errors)[0] from None
+            raise inner_errors(errors)[0] from None
 
     @asynccontextmanager
     async def seated(self, plan: RunPlan, pack: PackWriter | None) -> AsyncGenerator[OneSession]:

@@ -14,12 +14,13 @@ from typing import Literal, get_args
 
 from anyio.lowlevel import checkpoint_if_cancelled
 from sandbox_clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
-from sandbox_clients.mcp_tools import McpTarget, unwrapped
+from sandbox_clients.mcp_tools import McpTarget
 
 from sandbox_mcp.run.play import Reach
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.tools.results import unwrapped
 
 Transport = Literal["memory", "http", "direct"]
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)

@@ -63,7 +63,7 @@ def users_named(
     """Users that are simulated; all but the name, among it what it is not told and its tools, matters for ``llm`` only.
 
     Raises:
-        RunError: no model is named for ``llm``.
+        RunError: no model is named for ``llm``, or its endpoint cannot be asked like this.
     """
     if name == "scripted":
         return Users(lambda spec: ScriptedUser.of(spec.scenario.user), {"kind": "scripted"})
@@ -71,6 +71,8 @@ def users_named(
 
     if not settings.model:
         raise RunError("the llm user needs to know which model to ask; name one with --user-model")
+    if problem := settings.problem("user-"):
+        raise RunError(f"the llm user {problem}")
     told = ALL_PARTS - without
     endpoint = Completions(settings)
     description = {"kind": "llm", **described(endpoint, told, tools)}

@@ -1,5 +1,6 @@
-"""What tools return, as JSON has it."""
+"""What tools return, as JSON has it, and what is read out of it on the other side."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from types import NoneType
@@ -10,6 +11,8 @@ from sandbox_mcp.world.tables import Table
 from sandbox_mcp.world.tx import visible
 
 _PLAIN = frozenset({str, int, float, bool, NoneType})
+CARRIED = frozenset({"result", "notices"})
+"""Keys of an object that only carries a value."""
 
 
 def plain_result(value: Any) -> Any:
@@ -34,3 +37,22 @@ def plain_result(value: Any) -> Any:
     if isinstance(value, str | int):  # members of an enumeration, and the like
         return value
     raise NoJsonError(value)
+
+
+def parsed(text: str) -> Any:
+    """The value that a result's text stands for; text that is not JSON stands for itself."""
+    try:
+        return unwrapped(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def unwrapped(value: Any) -> Any:
+    """A value without the object ``{"result": ...}`` that carries values which are not objects.
+
+    What was announced beside the result, under ``notices``, is not a part of a carried value.
+    """
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, Any]", value)
+        return given["result"] if "result" in given and given.keys() <= CARRIED else given
+    return value

@@ -7,7 +7,6 @@ from typing import Any
 from sandbox_clients.anthropic_agent import AnthropicAgent, Messages
 from sandbox_clients.base import AgentError, AgentTurn
 from sandbox_clients.chat_agent import ChatAgent
-from sandbox_clients.mcp_tools import leaves
 from sandbox_clients.openai_agent import OpenAIAgent
 from sandbox_clients.responses_agent import Responses, ResponsesAgent
 
@@ -15,6 +14,7 @@ from sandbox_mcp.endpoint import chat, messages, responses
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
 from sandbox_mcp.endpoint.reply import Brain
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.models.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
 from sandbox_mcp.models.completions import Completions
 from sandbox_mcp.models.retrying import Pacing
@@ -116,5 +116,5 @@ class Play:
         try:
             run(work)
         except* AgentError as errors:
-            found.failed = str(leaves(errors)[0])
+            found.failed = str(inner_errors(errors)[0])
         return found

@@ -95,9 +95,10 @@ def test_calls_of_one_answer_are_one_batch_in_their_order(play: Play, agent: str
         ({"tool": "set_wifi_status", "arguments": '{"on": fal'}, "invalid_format", "ArgumentFormatError: "),
         ({"tool": "set_wifi_status", "arguments": "[false]"}, "invalid_format", "ArgumentFormatError: "),
         ({"tool": "set_wifi_status", "arguments": '{"on": "\\ud800"}'}, "invalid_format", "ArgumentFormatError: "),
+        ({"tool": "set_wifi_status", "arguments": '{"on": NaN}'}, "invalid_format", "ArgumentFormatError: "),
         ({"tool": "set_wifi_status", "arguments": {"enabled": False}}, "unknown_argument", "ArgumentNameError: "),
     ],
-    ids=["no such tool", "no JSON", "no object", "no Unicode", "no such argument"],
+    ids=["no such tool", "no JSON", "no object", "no Unicode", "no number", "no such argument"],
 )
 def test_what_the_model_does_wrong_is_told_to_it_and_recorded(
     play: Play, agent: str, call: Any, kind: str, says: str
@@ -232,6 +233,21 @@ def test_a_provider_is_not_asked_without_a_key_but_others_are(agent: str, monkey
     agent_named(agent, AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1")))
     monkeypatch.setenv(provider.key_variable, "secret")
     agent_named(agent, AgentSettings(EndpointSettings("m")))
+
+
+@EVERY
+def test_a_key_is_sent_without_the_blanks_around_it_and_one_that_no_header_can_hold_is_not_told(
+    agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, problem in (("sk-mine \r\n", None), ("sk-\nmine", "not one line"), ("sk-\u201cmine", "not one line")):
+        monkeypatch.setenv("MY_KEY", key)
+        settings = EndpointSettings("m", "http://127.0.0.1:8099/v1", "MY_KEY", provider=KINDS[agent].provider)
+        if problem is None:
+            assert settings.key == "sk-mine"
+            continue
+        with pytest.raises(UnknownAgentError, match=problem) as caught:
+            agent_named(agent, AgentSettings(settings))
+        assert "mine" not in str(caught.value)
 
 
 def test_a_variable_that_was_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,7 @@ def test_what_it_took_is_kept_with_the_answer() -> None:
 
 def test_a_key_is_sent_only_if_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "theirs")
-    monkeypatch.setenv("MY_KEY", "mine")
+    monkeypatch.setenv("MY_KEY", "mine\r\n")
     silent, _, _ = talked(saying(HELLO), "Hi")
     telling, _, _ = talked(saying(HELLO), "Hi", key_variable="MY_KEY")
     assert silent.keys + telling.keys == [None, "Bearer mine"]
@@ -205,6 +205,7 @@ def test_a_lost_connection_is_tried_again() -> None:
         (Response("Hello."), "answered with 'Hello.'; expected an object with text"),
         (JSONResponse(["Hello."]), "answered with '[\"Hello.\"]'; expected an object with text"),
         (JSONResponse({"answer": "Hello."}), "expected a reply with text"),
+        (Response('{"text": "Hi.", "meta": {"x": 1e999}}'), "expected an object with text"),
         (JSONResponse({"text": "Hi.", "usage": {"requests": -1}}), "a usage with requests -1; expected a whole number"),
     ],
 )

@@ -14,9 +14,10 @@ import pytest
 from sandbox_clients import line_agent, line_process
 from sandbox_clients.base import AgentError, Brief, Conversation
 from sandbox_clients.line_agent import LineAgent
-from sandbox_clients.mcp_tools import McpTarget, leaves
+from sandbox_clients.mcp_tools import McpTarget
 from sandbox_clients.settings import AgentSettings
 
+from sandbox_mcp.errors import inner_errors
 from tests.each import each
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))
@@ -77,7 +78,7 @@ def problem(script: str, **options: Any) -> str:
     """Why a script did not answer."""
     with pytest.raises(BaseExceptionGroup) as caught:
         asked(script, **options)
-    (error,) = leaves(caught.value)
+    (error,) = inner_errors(caught.value)
     assert isinstance(error, AgentError)
     return str(error)
 
@@ -221,7 +222,7 @@ def answers_of(agent: LineAgent, *conversations: Callable[[Conversation], Awaita
                 async with agent.converse(BRIEF) as conversation:
                     found.append(await talk(conversation))
             except BaseExceptionGroup as errors:
-                found.append(str(leaves(errors)[0]))
+                found.append(str(inner_errors(errors)[0]))
         found.append(len(agent.idle))
         await agent.aclose()
         return found

@@ -10,8 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp.types import CallToolResult, TextContent
 from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
-from sandbox_clients.mcp_tools import McpTarget, compiled_schema, leaves, named, output, parsed, unwrapped
+from sandbox_clients.mcp_tools import McpTarget, compiled_schema, output
 
+from sandbox_mcp.errors import error_line, inner_errors
+from sandbox_mcp.tools.results import parsed, unwrapped
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
 from tests.each import each
 
@@ -205,6 +207,6 @@ def test_a_result_without_structured_content_is_read_from_its_text() -> None:
 def test_exceptions_are_found_inside_groups() -> None:
     inner = ValueError("first line\nsecond line")
     group = ExceptionGroup("outer", [ExceptionGroup("middle", [inner])])
-    assert leaves(group) == [inner]
-    assert named(inner) == "ValueError: first line"
-    assert named(KeyError()) == "KeyError: no details"
+    assert inner_errors(group) == [inner]
+    assert error_line(inner) == "ValueError: first line"
+    assert error_line(KeyError()) == "KeyError: no details"

@@ -8,11 +8,12 @@ from typing import Any
 import anyio
 import pytest
 from sandbox_clients.base import AgentError, Brief, UnknownAgentError
-from sandbox_clients.mcp_tools import McpTarget, leaves
+from sandbox_clients.mcp_tools import McpTarget
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
 
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.models.asking import EndpointSettings
 from tests.each import each
 from tests.run.runs import played
@@ -57,7 +58,7 @@ def test_what_is_in_its_environment(variable: str, value: str) -> None:
 def test_one_that_ends_without_an_answer_is_a_fault() -> None:
     with pytest.raises(BaseExceptionGroup) as caught:
         answers("read -r said; echo no key >&2; exit 3", "Hello")
-    (error,) = leaves(caught.value)
+    (error,) = inner_errors(caught.value)
     assert isinstance(error, AgentError)
     assert str(error) == "the agent's process ended with exit code 3; its last words: no key"
 

@@ -7,6 +7,7 @@ import anyio
 
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, refused
 from tests.each import each
+from tests.world.test_clock import host_zone
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -57,6 +58,13 @@ def test_chance_differs_from_one_session_to_another() -> None:
 )
 def test_the_endpoint_says_how_long_in_seconds_or_by_a_date(header: str, expected: float) -> None:
     assert pauses(refused(429, "", header)) == [expected]
+
+
+@each("zone", ["", " -0000"])
+def test_a_date_without_a_zone_is_meant_in_utc_wherever_this_is(zone: str) -> None:
+    date = f"{NOW + timedelta(seconds=9):%a, %d %b %Y %H:%M:%S}{zone}"
+    with host_zone("Asia/Tokyo"):
+        assert pauses(refused(429, "", date)) == [9.0]
 
 
 def test_whatever_the_pause_it_is_at_most_a_minute() -> None:

@@ -276,12 +276,15 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_a_higher_one(tmp_path: Path,
     assert whole["cost"]["total"] == whole["tokens"]["agent"]["prompt_tokens"] / 2
 
 
+ELSEWHERE = ("--user", "llm", "--user-model", "u", "--user-base-url", "http://127.0.0.1:1")
+
+
 @each(
     ("options", "problem"),
     [
         (("--budget", 1), "a budget needs prices"),
         (("--price", "cheap"), "'cheap' is not of the form PROMPT/COMPLETION"),
-        (("--price", "1/1", "--user", "llm", "--user-model", "u", "--model", "m", "--budget", 1), "--user-price"),
+        (("--price", "1/1", *ELSEWHERE, "--model", "m", "--budget", 1), "--user-price"),
     ],
 )
 def test_a_budget_that_cannot_be_kept_is_refused(tmp_path: Path, options: tuple[object, ...], problem: str) -> None:

@@ -101,7 +101,7 @@ class _Serving:
             headers=first["mcp"]["headers"],
             model=settings["model"],
             base_url=settings["base_url"],
-            key=os.environ.get(settings["key_variable"]),
+            key=os.environ.get(settings["key_variable"], "").strip() or None,
             parameters=settings["parameters"],
             max_steps=settings["max_steps"],
             timeout=settings["timeout"],
