@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 
@@ -86,8 +86,13 @@ class Screen:
         self.stream = stream
 
     def write(self, text: str, /) -> int:
-        """Write a text."""
-        self.stream.write(neutral(text))
+        """Write a text; a character that the stream's encoding lacks, as many do on Windows, is escaped as well."""
+        shown = neutral(text)
+        try:
+            self.stream.write(shown)
+        except UnicodeEncodeError:
+            has = partial(str.encode, encoding=self.stream.encoding, errors="ignore")
+            self.stream.write("".join(char if has(char) else _escape(ord(char)) for char in shown))
         return len(text)
 
     def writelines(self, texts: Iterable[str], /) -> None:

@@ -1,12 +1,11 @@
 """Files that are written whole or not at all, and the name of the file in what the system says when it cannot be."""
 
 import os
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 LONGEST = 200
-"""Characters of a file's name that its draft has too: names may have 255, and the draft's says whose it is besides."""
+"""Bytes of a file's name that its draft has too: names may have 255, and the draft's says whose it is besides."""
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
@@ -15,21 +14,23 @@ def write_whole(path: Path, data: str | bytes) -> None:
     A pipe or a device is written to, and a link leads to what is written.
 
     Raises:
-        OSError: it cannot be written; the error names it.
+        OSError: it cannot be written; the error names it, which the system's own does not.
     """
     content = data.encode() if isinstance(data, str) else data
-    with naming(path):
+    try:
         if path.exists() and not path.is_file():
             path.write_bytes(content)
             return
         target = path.resolve()
-        draft = target.with_name(f".{target.name[:LONGEST]}.{os.getpid()}")
+        name = target.name.encode(errors="ignore")[:LONGEST].decode(errors="ignore")
+        draft = target.with_name(f".{name}.{os.getpid()}")
         try:
             draft.write_bytes(content)
             draft.replace(target)
-        except OSError:
+        finally:
             draft.unlink(missing_ok=True)
-            raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def append_whole(descriptor: int, data: bytes, path: Path) -> None:
@@ -47,16 +48,3 @@ def append_whole(descriptor: int, data: bytes, path: Path) -> None:
         with suppress(OSError):
             os.ftruncate(descriptor, before)
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-@contextmanager
-def naming(path: Path) -> Generator[None]:
-    """Have errors of the system name this file, which those of a write do not.
-
-    Raises:
-        OSError: what was raised, with the path as its ``filename``.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error

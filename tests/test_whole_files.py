@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_mcp.whole_files import append_whole, write_whole
+from tests.each import each
 from tests.session.full_disks import no_file_beyond
 
 
@@ -59,6 +60,19 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert read == [b"through"]
 
 
-def test_the_longest_name_that_a_file_may_have_is_written(tmp_path: Path) -> None:
-    write_whole(tmp_path / ("a" * 255), "x")
-    assert len(list(tmp_path.iterdir())) == 1
+@each("name", ["a" * 255, "明" * 85, "🌊" * 63])
+def test_the_longest_name_that_a_file_may_have_is_written(name: str, tmp_path: Path) -> None:
+    write_whole(tmp_path / name, "x")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_nothing_is_left_beside_a_file_when_writing_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "a.txt", "x")
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ Policy: results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
 bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 """
 
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -71,6 +72,9 @@ class _Lazy(click.Group):
         with screened():
             try:
                 return super().invoke(ctx)
+            except BrokenPipeError:  # whoever read the output has had enough of it, and what is left of it goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return None
             finally:
                 close()
 
@@ -99,8 +103,6 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except SandboxError as error:
         fail(*error.lines)
-    except BrokenPipeError:
-        sys.exit(0)
     except OSError as error:
         place = f": {str(error.filename)!r}" if error.filename else ""
         fail(f"{error.strerror or error}{place}")

@@ -4,14 +4,13 @@ Policy: every agent is described by the same options; one that has no use for an
 the variable that holds them, never given.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, together
+from sandbox_mcp.cli.options import FILE, RealRange, together
 
 if TYPE_CHECKING:
     from sandbox_clients.base import Agent
@@ -49,9 +48,7 @@ _OPTIONS = (
     ),
     click.option("--max-steps", type=click.IntRange(1), default=30, help="Answers of the model per user message."),
     click.option("--max-retries", type=click.IntRange(0), default=5, help="Further tries when an endpoint fails."),
-    click.option(
-        "--timeout", type=click.FloatRange(0, min_open=True), default=120.0, help="Seconds to wait for an endpoint."
-    ),
+    click.option("--timeout", type=RealRange(0, min_open=True), default=120.0, help="Seconds to wait for an endpoint."),
 )
 
 
@@ -100,13 +97,15 @@ def parameters(given: Iterable[str]) -> dict[str, Any]:
     Raises:
         click.UsageError: one has another form.
     """
+    from sandbox_mcp.models.text import strict_json
+
     made: dict[str, Any] = {}
     for text in given:
         name, found, value = text.partition("=")
         if not name or not found:
             raise click.UsageError(f"parameter {text!r} is not of the form NAME=JSON, such as temperature=0")
         try:
-            made[name] = json.loads(value)
-        except ValueError:
+            made[name] = strict_json(value)
+        except (ValueError, RecursionError):
             made[name] = value
     return made

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import FOLDER_HERE, as_json, print_json, print_table
+from sandbox_mcp.cli.options import FOLDER_HERE
+from sandbox_mcp.cli.printing import as_json, print_json, print_table
 
-TOOLSANDBOX = "toolsandbox-import"
-"""The environment that has a user's checkout of ToolSandbox."""
 OTHERS = (
     "also: a program as command:LINE or command-text:LINE, a service by its URL, and your own code as MODULE:ATTRIBUTE"
 )
@@ -63,13 +62,15 @@ def install(names: tuple[str, ...], everything: bool, jobs: int, checkout: Path 
     from sandbox_clients.environments import EnvironmentSpec, install_all
     from sandbox_clients.frameworks import FRAMEWORKS
 
-    suites = [name for name in names if name == TOOLSANDBOX]
-    if (checkout is not None) != bool(suites):
+    from sandbox_mcp.authoring.toolsandbox import ENVIRONMENT as TOOLSANDBOX
+
+    if (checkout is not None) != (TOOLSANDBOX in names):
         raise click.UsageError(f"{TOOLSANDBOX} and --checkout DIR go together")
     named = [name for name in names if name != TOOLSANDBOX]
-    chosen = [(name, FRAMEWORKS[name]) for name in (_wanted(named, everything) if named or not suites else ())]
-    wanted = [EnvironmentSpec(name, framework.requires, framework.node) for name, framework in chosen]
-    wanted += [EnvironmentSpec(name, (str(checkout),)) for name in suites[:1]]
+    chosen = _wanted(named, everything) if named or everything or checkout is None else []
+    wanted = [EnvironmentSpec(name, FRAMEWORKS[name].requires, FRAMEWORKS[name].node) for name in chosen]
+    if checkout is not None:
+        wanted.append(EnvironmentSpec(TOOLSANDBOX, (str(checkout),)))
     install_all(wanted, jobs, lambda line: click.echo(line, err=True))
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import FILE_HERE, PLACE, as_json, print_json, print_table, scenario_files
+from sandbox_mcp.cli.logs import name_left_out
+from sandbox_mcp.cli.options import FILE_HERE, PLACE, scenario_files
+from sandbox_mcp.cli.printing import as_json, print_json, print_table
 
 if TYPE_CHECKING:
     from sandbox_grader.scores import Scores
@@ -44,12 +46,9 @@ def command(
     if as_json:
         print_json([asdict(item) for item in found])
     else:
-        rows: list[tuple[object, ...]] = []
-        for item in found:
-            figures = (item.share, item.kappa, item.pearson, item.low, item.high)
-            shown = ("-" if figure is None else f"{figure:.3f}" for figure in figures)
-            rows.append((item.column, item.one, item.other, item.n, *shown))
-        print_table(("column", "one", "other", "n", "equal", "kappa", "pearson", "low", "high"), rows)
+        told = attrgetter("column", "one", "other", "n", "share", "kappa", "pearson", "low", "high")
+        headers = ("column", "one", "other", "n", "equal", "kappa", "pearson", "low", "high")
+        print_table(headers, list(map(told, found)))
     if not found:
         click.echo("nothing to compare: no two sheets fill the same column, and no --run is named", err=True)
         raise click.exceptions.Exit(1)
@@ -72,13 +71,13 @@ def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, 
 def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str, Scores], bool]":
     """What is said of each session, by what it is called on a sheet; and whether a log could not be read."""
     from sandbox_grader.annotation import session_key
-    from sandbox_grader.many import grade_many
+    from sandbox_grader.many import SuiteFinder, grade_many
 
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.finding import find_logs
 
     if not runs:
         return {}, False
-    report = grade_many(find_logs(runs), finder(places), "strict", keep_spoiled=True)
+    report = grade_many(find_logs(runs), SuiteFinder(places), "strict", keep_spoiled=True)
     unreadable = name_left_out(report)
     return {session_key(read_trajectory(Path(item.path))): item for item in report.sessions}, unreadable

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.cli.grade import finder
-from sandbox_mcp.cli.options import FILE, PLACE, of_each_log, scenario_files
+from sandbox_mcp.cli.logs import of_each_log
+from sandbox_mcp.cli.options import FILE, PLACE, scenario_files
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.whole_files import write_whole
 
@@ -27,6 +27,7 @@ def command(
     left empty does not count. 'agreement' compares the sheets with each other and with what metrics say.
     """
     from sandbox_grader.annotation import KNOWN, QUESTIONS, sheet
+    from sandbox_grader.many import SuiteFinder
 
     if clash := [name for name in ask if name in KNOWN]:
         raise click.UsageError(f"{clash[0]!r} is a column that every sheet has; ask under another name")
@@ -34,7 +35,7 @@ def command(
     sessions = [trajectory for _, trajectory in of_each_log(runs, lambda item: item, unusable)]
     if sample is not None and sample < len(sessions):
         sessions = random.Random(seed).sample(sessions, sample)  # noqa: S311 - a sample, not a secret
-    find = finder(places)
+    find = SuiteFinder(places)
     known = {item.started.scenario: find(item.started.scenario) for item in sessions}
     goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
     write_whole(out, sheet(sessions, goals, ask or QUESTIONS, seed))

@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import (
-    FEW,
-    MODES,
-    LogPlace,
-    as_json,
-    metric_option,
-    print_json,
-    print_table,
-    quiet_option,
-    scenario_files,
-)
+from sandbox_mcp.cli.logs import LogPlace, name_left_out
+from sandbox_mcp.cli.options import MODES, metric_option, quiet_option, scenario_files
+from sandbox_mcp.cli.printing import FEW, as_json, print_json, print_table
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
@@ -57,7 +48,7 @@ def command(
     """
     from sandbox_grader.comparison import compare_graders
     from sandbox_grader.grading import read_report
-    from sandbox_grader.many import grade_many
+    from sandbox_grader.many import SuiteFinder, grade_many
 
     from sandbox_mcp.trajectory.finding import find_logs
 
@@ -65,7 +56,7 @@ def command(
         raise click.UsageError(
             "compare takes two runs or more, one run with --across variant or extends, or two gradings with --graders"
         )
-    find, watch = finder(places), counting("graded", quiet=quiet)
+    find, watch = SuiteFinder(places), counting("graded", quiet=quiet)
 
     def read(path: Path) -> "Report":
         if path.suffix == ".json":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import together
+from sandbox_mcp.cli.options import RealRange, together
 
 if TYPE_CHECKING:
     from sandbox_grader.spending import Prices
@@ -21,7 +21,7 @@ cost_options = together(
     ),
     click.option(
         "--budget",
-        type=click.FloatRange(0, min_open=True),
+        type=RealRange(0, min_open=True),
         help="Begin no session that would take the folder's cost beyond this.",
     ),
     click.option(

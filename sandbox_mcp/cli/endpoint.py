@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE_HERE, scenario_files
+from sandbox_mcp.cli.options import FILE_HERE, RealRange, scenario_files
 
 if TYPE_CHECKING:
     from sandbox_mcp.endpoint import Brain
@@ -31,7 +31,7 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 )
 @click.option("--fault", help=f"Fail first: a status such as 429, or {', '.join(FAULTS)}.")
 @click.option("--fault-times", type=click.IntRange(1), default=1, help="How often each request fails.")
-@click.option("--retry-after", type=click.FloatRange(0), help="Seconds that a failure asks to wait.")
+@click.option("--retry-after", type=RealRange(0), help="Seconds that a failure asks to wait.")
 @scenario_files
 def command(program: tuple[str, ...], host: str, port: int | None, **options: Any) -> None:
     """Start a model endpoint that knows the reference solutions.
@@ -87,6 +87,8 @@ def _brain(
         suite = Suite(places)
         scenarios = [suite.get(name) for name in names or suite.names("*")]
         brain = ScriptedUserModel(scenarios) if as_user else Solver(scenarios)
+    if retry_after is not None and not (fault or "").isdecimal():
+        raise click.UsageError("--retry-after is for a --fault that is a status, such as 429")
     if not fault:
         return brain
     if fault.isdecimal() and 400 <= int(fault) <= 599:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import PLACE, LogPlace, of_each_log, scenario_files
+from sandbox_mcp.cli.logs import LogPlace, name_left_out, of_each_log
+from sandbox_mcp.cli.options import PLACE, RealRange, scenario_files
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.whole_files import naming, write_whole
+from sandbox_mcp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
@@ -24,7 +24,7 @@ KEPT_APART = "a model that learns from them can no longer be measured by them"
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option("-o", "--out", type=PLACE, help="A folder, or with training a file; stdout without it.")
-@click.option("--min-score", type=click.FloatRange(0, 1), help="With training: leave out what scored less.")
+@click.option("--min-score", type=RealRange(0, 1), help="With training: leave out what scored less.")
 @click.option(
     "--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: the form to write. [default: chat]"
 )
@@ -78,10 +78,8 @@ def _train(
     metric: str | None,
 ) -> None:
     """Write the sessions that are good enough, and say why the others are not there."""
-    from contextlib import nullcontext
-
     from sandbox_grader.exporters.training import FORMS, unfit
-    from sandbox_grader.many import grade_many
+    from sandbox_grader.many import SuiteFinder, grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import SCORE
     from sandbox_scenarios import Suite
@@ -92,32 +90,32 @@ def _train(
     if min_score is None:
         raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")
     name, write = metric or SCORE, FORMS[form or "chat"]
-    report = grade_many(find_logs(paths), finder(places), "strict", metric=name)
+    report = grade_many(find_logs(paths), SuiteFinder(places), "strict", metric=name)
     unreadable = name_left_out(report)
     check_metric(name, report.sessions)
-    left, written = Counter[str](), 0
-    place = naming(out) if out else nullcontext()
-    with place, out.open("w", encoding="utf-8", newline="\n") if out else nullcontext() as file:
-        for scores in report.ordered:
-            value = scores.value(name)
-            reason = (scores.reason or "not scored") if value is None else None
-            if value is not None and value < min_score:
-                reason = f"scored less than {min_score:g}"
-            trajectory = None if reason else read_trajectory(Path(scores.path))
-            reason = reason or (trajectory and unfit(trajectory))
-            if reason or trajectory is None:
-                left[reason or "not scored"] += 1
-                continue
-            click.echo(json.dumps(write(trajectory), ensure_ascii=False), file=file)
-            written += 1
+    left, lines = Counter[str](), list[str]()
+    for scores in report.ordered:
+        value = scores.value(name)
+        if value is None:
+            left[scores.reason or "not scored"] += 1
+        elif value < min_score:
+            left[f"scored less than {min_score:g}"] += 1
+        elif reason := unfit(trajectory := read_trajectory(Path(scores.path))):
+            left[reason] += 1
+        else:
+            lines.append(json.dumps(write(trajectory), ensure_ascii=False) + "\n")
+    if out:
+        write_whole(out, "".join(lines))
+    else:
+        click.echo("".join(lines), nl=False)
     for why, number in left.most_common():
         click.echo(f"left out {counted(number, 'session')}: {why}", err=True)
-    click.echo(f"wrote {counted(written, 'session')} of {len(report.sessions)}", err=True)
+    click.echo(f"wrote {counted(len(lines), 'session')} of {len(report.sessions)}", err=True)
     if built_in := {scores.scenario for scores in report.sessions} & set(Suite().names("*")):
         click.echo(f"{counted(len(built_in), 'scenario')} of the built-in suite among them: {KEPT_APART}", err=True)
     if unreadable:
         raise click.exceptions.Exit(2)
-    if not written:
+    if not lines:
         raise click.exceptions.Exit(1)
 
 

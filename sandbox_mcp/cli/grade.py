@@ -1,41 +1,32 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
 import gc
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli.judge_options import chosen_judge, judge_options, print_judged
+from sandbox_mcp.cli.logs import LogPlace, without_scenario
 from sandbox_mcp.cli.options import (
-    FILE,
     MODES,
     PLACE,
-    LogPlace,
-    RowChoice,
-    as_json,
     bounds_option,
     check_threshold,
     exit_if_missed,
     metric_option,
-    print_json,
-    print_table,
     quiet_option,
-    row_options,
     scenario_files,
     threshold_options,
     with_bounds,
 )
+from sandbox_mcp.cli.printing import RowChoice, as_json, print_json, print_table, row_options
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
-    from sandbox_grader.many import SuiteFinder
-    from sandbox_grader.scores import Scores
-
-    from sandbox_mcp.run.judging import Judged
 
 
 @click.command()
@@ -61,19 +52,7 @@ if TYPE_CHECKING:
 @row_options
 @bounds_option
 @quiet_option
-@click.option("--judge", metavar="MODEL", help="Also ask a model what replies state; it decides nothing.")
-@click.option("--judge-base-url", metavar="URL", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
-@click.option(
-    "--judge-api-key-env",
-    metavar="NAME",
-    help="Variable that holds the key of that endpoint. [default: OPENAI_API_KEY]",
-)
-@click.option(
-    "--judge-answers",
-    type=FILE,
-    default=Path("judge-answers.ndjson"),
-    help="File of the judge's answers: nothing in it is asked again.",
-)
+@judge_options
 @click.option("--gallery", is_flag=True, help="Also show the clearest example of every class of error.")
 @click.option("--explain", is_flag=True, help="Print each conversation with its milestones and the reasons.")
 @scenario_files
@@ -85,10 +64,6 @@ def command(
     threshold: float | None,
     threshold_by: str,
     out: Path | None,
-    judge: str | None,
-    judge_base_url: str | None,
-    judge_api_key_env: str | None,
-    judge_answers: Path,
     explain: bool,
     gallery: bool,
     keep_spoiled: bool,
@@ -100,6 +75,7 @@ def command(
     quiet: bool,
     places: tuple[Path, ...],
     as_json: bool,
+    **judge: Any,
 ) -> None:
     """Score recorded sessions: PATHS are logs, or folders of them.
 
@@ -109,7 +85,7 @@ def command(
     from sandbox_grader.conversation import conversation
     from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.kept import without_collection
-    from sandbox_grader.many import grade_many
+    from sandbox_grader.many import SuiteFinder, grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import KEPT_FROM
     from sandbox_grader.tables import FORMS
@@ -123,22 +99,22 @@ def command(
     with without_collection():
         logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
-    find = finder(places)
+    find = SuiteFinder(places)
     details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
-        click.echo(f"sandbox-mcp: {told}", err=True)
-    if not as_json and (told := _without_scenario(report)):
+        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    if not as_json and (told := without_scenario(report)):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     check_metric(metric, report.sessions)
     if bounds:
         with_bounds(report, find, keep=keep and len(logs) >= KEPT_FROM)
     if out:
         report.write(out, threshold)
-    judged = _judged(logs, find, (judge, judge_base_url, judge_api_key_env), judge_answers) if judge else None
+    judged = chosen_judge(judge, logs, find)
     if as_json:
         errors = {"gallery": [item.to_json() for item in examples(report.sessions)]} if gallery else {}
         print_json({**report.to_json(), **({"judge": judged.to_json()} if judged else {}), **errors})
@@ -152,7 +128,7 @@ def command(
         with without_collection():
             _print_scores(report, rows, gallery=gallery)
     if judged and not as_json:
-        _print_judged(report, judged)
+        print_judged(report, judged)
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed(report, threshold if report.sessions else None, threshold_by)
@@ -169,84 +145,6 @@ def _tell_scores(report: "Report") -> None:
     for scores in report.sessions:
         first, _, _ = log_bytes(Path(scores.path)).partition(b"\n")
         scored(parse_trajectory(first + b"\n", scores.path).started, scores.figures)
-
-
-def name_left_out(report: "Report") -> bool:
-    """Say which logs cannot be read, and what to do about those whose scenario is not known.
-
-    Whether some cannot be read is returned, since a command that printed the rest then ends with 2.
-    """
-    for told in (*(item.reason for item in report.unreadable), _without_scenario(report)):
-        if told:
-            click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
-    return bool(report.unreadable)
-
-
-def _without_scenario(report: "Report") -> str:
-    """What to do about sessions whose scenario is not known here; nothing if there are none.
-
-    A log that brings its own solution, as those of MTU-Bench do, needs no scenario.
-    """
-    from sandbox_grader.milestones.metric import NO_SCENARIO
-
-    def lacks(item: "Scores") -> bool:
-        score, calls = item.verdicts.get("toolsandbox"), item.verdicts.get("tooltalk")
-        return score is not None and score.inconclusive == NO_SCENARIO and not (calls and calls.inconclusive is None)
-
-    lacking = list(filter(lacks, report.sessions))
-    named = list(dict.fromkeys(item.scenario for item in lacking if item.scenario))
-    if not named:
-        return ""
-    names = ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    plays = counted(sum(item.scenario in named for item in lacking), "session")
-    return f"{plays} of {names}, which is not known here; name the file or folder with --scenarios PATH"
-
-
-def _judged(
-    logs: Sequence[Path], find: "SuiteFinder", asked: tuple[str, str | None, str | None], answers: Path
-) -> "Judged":
-    """What a model (named with its address and the variable of its key) says of every session with a scenario."""
-    from anyio import run
-
-    from sandbox_mcp.models.asking import EndpointSettings
-    from sandbox_mcp.run.judging import judged
-    from sandbox_mcp.trajectory import TrajectoryError, read_trajectory
-
-    model, base_url, key_variable = asked
-    sessions = list[tuple[str, Any, Any]]()
-    for path in logs:
-        try:
-            trajectory = read_trajectory(path)
-        except TrajectoryError:
-            continue  # told already
-        if (scenario := find(trajectory.started.scenario)) is not None and trajectory.started.world is not None:
-            sessions.append((trajectory.started.session, scenario, trajectory))
-    return run(judged, sessions, EndpointSettings(model, base_url, key_variable), answers)
-
-
-def _print_judged(report: "Report", judged: "Judged") -> None:
-    """The judge's column, its agreement with the grader, and where they differ."""
-    rows = [(item.session, item.number("toolsandbox.score"), judged.share(item.session)) for item in report.sessions]
-    click.echo()
-    print_table(
-        ("session", "score", f"judge {judged.model}: facts stated"), [row for row in rows if row[2] is not None]
-    )
-    agreed = "unknown" if judged.agreement is None else f"{judged.agreement:.3f}"
-    facts = counted(len(judged.opinions), "fact")
-    click.echo(f"\n{facts}, {judged.asked} asked now, the others kept; agreement with the grader {agreed}")
-    for item in judged.differences:
-        heard, said = ("stated" if word else "not stated" for word in (item.told.stated, item.stated))
-        click.echo(
-            f"{item.session}, {item.told.milestone}, {item.told.fact}: grader {heard} ({item.told.why}), judge {said}"
-            f" ({one_line(item.why)})"
-        )
-
-
-def finder(places: tuple[Path, ...]) -> "SuiteFinder":
-    """A look-up that gives None for scenarios that this installation does not have."""
-    from sandbox_grader.many import SuiteFinder
-
-    return SuiteFinder(places)
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:

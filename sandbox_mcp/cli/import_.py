@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import PLACE, PLACE_HERE, as_json, print_json
+from sandbox_mcp.cli.options import PLACE, PLACE_HERE
+from sandbox_mcp.cli.printing import as_json, print_json
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.whole_files import write_whole
 
@@ -41,17 +42,18 @@ def command(
     session, are named, and the others are read. Exit code 2: a file could not be read; 1: there was no session at all.
     """
     from sandbox_grader.errors import NothingToImportError
-    from sandbox_grader.importers import importer, mapped
+    from sandbox_grader.importers import files_of, importer, mapped
 
     from sandbox_mcp.trajectory import SessionStarted
 
     if (format_name == "any") != (mapping is not None):
         raise click.UsageError("the format 'any' and --mapping FILE go together; see docs/grade-what-you-have.md")
     read = partial(mapped.read, mapping=mapped.mapping_in(mapping)) if mapping else importer(format_name)
+    files = files_of(format_name, inputs)
     out.mkdir(parents=True, exist_ok=True)
     written: list[dict[str, Any]] = []
     unreadable: list[ImportFormatError] = []
-    for session in _of_all(read, inputs, unreadable, together=format_name in TOGETHER):
+    for session in _of_all(read, files, unreadable, together=format_name in TOGETHER):
         events = [
             replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
             for event in session.events

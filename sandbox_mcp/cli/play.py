@@ -1,7 +1,7 @@
 """``sandbox-mcp play``: a person plays one scenario, as its user or as the agent.
 
 Policy: what is played is a session like any other, recorded among the others that were played this way and graded at
-the end. Every session of a scenario is a further trial of it.
+the end. Every session of a scenario is a further trial of it, also while another one is being played.
 """
 
 from collections.abc import Mapping
@@ -42,10 +42,10 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     """
     from sandbox_grader.conversation import conversation
     from sandbox_grader.grading import grade_logs
+    from sandbox_grader.many import SuiteFinder
     from sandbox_scenarios import Suite
     from sandbox_scenarios.variants import canonical, variant_named
 
-    from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.run.folder import RunFolder
     from sandbox_mcp.run.unit import Unit
     from sandbox_mcp.trajectory import read_trajectory
@@ -62,13 +62,13 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     name, variant = suite.get(scenario).name, canonical(options["variant"])
     variant_named(variant)
     folder.prepare()
-    trials = (Unit(name, variant, options["seed"], trial) for trial in count())
-    unit = next(unit for unit in trials if not folder.log(unit).exists())
+    trials, kept = (Unit(name, variant, options["seed"], trial) for trial in count()), folder.kept()
+    unit = next(unit for unit in trials if unit.name not in kept and not folder.has_begun(unit))
     _play(suite, folder, unit, role, options)
     log = folder.log(unit)
     click.echo()
     click.echo(conversation(read_trajectory(log)))
-    for scores in grade_logs([log], finder(places)).sessions:
+    for scores in grade_logs([log], SuiteFinder(places)).sessions:
         click.echo(scores.explain(), nl=False)
     click.echo(f"log: {log}", err=True)
 

@@ -25,7 +25,7 @@ TENTHS = 10
 SCREENFUL = 20
 """Of at most so many sessions each gets a line."""
 MANY = 100
-"""Of fewer pieces of work no progress is shown."""
+"""Of fewer pieces of work, where each takes no time to speak of, no progress is shown."""
 
 
 @dataclass(slots=True)
@@ -62,12 +62,12 @@ class Display:
             click.echo(shown, err=True, nl=False)
 
 
-def counting(what: str, *, quiet: bool = False) -> Callable[[int, int], None]:
-    """Shows on stderr how far long work is: redrawn at a terminal, elsewhere after every tenth of it."""
+def counting(what: str, *, quiet: bool = False, many: int = MANY) -> Callable[[int, int], None]:
+    """Shows on stderr how far work of ``many`` pieces is: redrawn at a terminal, elsewhere after every tenth of it."""
     last = [time.monotonic(), 0]
 
     def show(done: int, of: int) -> None:
-        if quiet or of < MANY:
+        if quiet or of < many:
             return
         now, whole = time.monotonic(), done == of
         if sys.stderr.isatty():

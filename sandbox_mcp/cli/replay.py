@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandbox_mcp.cli.options import FOLDER_HERE, PLACE, LogPlace, as_json, of_each_log, print_json, scenario_files
+from sandbox_mcp.cli.logs import LogPlace, of_each_log
+from sandbox_mcp.cli.options import FOLDER_HERE, PLACE, scenario_files
+from sandbox_mcp.cli.printing import as_json, print_json
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.whole_files import write_whole
 

@@ -9,36 +9,31 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.compare import comparisons_as_json, print_comparisons
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
-from sandbox_mcp.cli.grade import finder
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
+from sandbox_mcp.cli.logs import STORED, LogPlace
 from sandbox_mcp.cli.options import (
     FILE,
     FOLDER_HERE,
     PLACE_HERE,
-    STORED,
-    LogPlace,
-    RowChoice,
-    as_json,
+    RealRange,
     bounds_option,
     check_threshold,
     exit_if_missed,
     metric_option,
-    print_json,
-    print_table,
     quiet_option,
-    row_options,
     scenario_files,
     terminated_as_interrupted,
     threshold_options,
     with_bounds,
 )
+from sandbox_mcp.cli.printing import RowChoice, as_json, print_json, print_table, row_options
 from sandbox_mcp.cli.progress import Display
 from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
@@ -79,7 +74,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-turn-seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=RealRange(0, min_open=True),
     default=1800.0,
     help="Seconds an agent may take to answer one message of the user.",
 )
@@ -311,11 +306,11 @@ AS_GIVEN = (
 
 def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
     """Play one run, with its floor and ceiling if they are wanted."""
+    from sandbox_grader.many import SuiteFinder
     from sandbox_grader.scores import KEPT_FROM
 
     from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.folder import RunFolder
-    from sandbox_mcp.run.rows.suite import RowSuite
     from sandbox_mcp.run.told_first import told_first
     from sandbox_mcp.run.unit import Shard
 
@@ -325,11 +320,10 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
         crew = recipe()
         jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
         prices, budget = chosen_costs(options)
-        suite = RowSuite(options["row_places"]) if options["row_places"] else recipe.material()
-        selection, part = suite.select(*options["selectors"]), Shard.parse(options["shard"])
+        part = Shard.parse(options["shard"])
         report = evaluate(
             crew.agent,
-            selection,
+            cast("PlayableSuite", crew.suite).select(*options["selectors"]),
             **{name: options[name] for name in AS_GIVEN},
             user=crew.users,
             jobs=jobs,
@@ -344,7 +338,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
         )
     if bounds:
         folder = RunFolder(options["out"])
-        with_bounds(report, finder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
+        with_bounds(report, SuiteFinder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     return report
 

@@ -1,16 +1,17 @@
 """``sandbox-mcp scenarios``: what there is to play."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, as_json, print_json, print_table, scenario_files, scenarios_of_world
+from sandbox_mcp.cli.options import FILE, scenario_files, scenarios_of_world
+from sandbox_mcp.cli.printing import as_json, print_json, print_table
+from sandbox_mcp.cli.progress import TENTHS, counting
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.shown import control
+from sandbox_mcp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
@@ -112,12 +113,7 @@ def lint(
     if deep:
         from sandbox_mcp.authoring.deep_lint import DeepLint
 
-        def watch(done: int, of: int) -> None:
-            if sys.stderr.isatty():
-                control("\r")
-                click.echo(f"{done} of {of}" + ("\n" if done == of else ""), nl=False, err=True)
-
-        linted = DeepLint(places, names, jobs, watch).run()
+        linted = DeepLint(places, names, jobs, counting("played", many=TENTHS)).run()
         complaints, played = (*complaints, *linted.complaints), linted.played
     if as_json:
         found = [item.to_json() for item in complaints]
@@ -174,12 +170,14 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
     found = measure(suite, name_similarity, world)
     if markdown is not None:
         drawing = markdown.with_suffix(".svg")
-        text = markdown.read_text(encoding="utf-8") if markdown.exists() else ""
         try:
-            markdown.write_text(update(text, found, drawing.name), encoding="utf-8", newline="\n")
-            drawing.write_text(picture(found), encoding="utf-8", newline="\n")
+            text = markdown.read_text(encoding="utf-8") if markdown.exists() else ""
+            write_whole(markdown, update(text, found, drawing.name))
+            write_whole(drawing, picture(found))
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"{markdown} is not UTF-8 text (byte {error.start}), and stays as it is") from error
         except OSError as error:
-            raise click.UsageError(f"{markdown} cannot be written: {error.strerror or error}") from error
+            raise click.UsageError(f"{error.filename} cannot be written: {error.strerror or error}") from error
     elif as_json:
         print_json(found.to_json())
     else:
@@ -235,7 +233,7 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
     if out.exists():
         raise click.UsageError(f"{out} exists already; name another file")
     try:
-        out.write_text(made.text, encoding="utf-8", newline="\n")
+        write_whole(out, made.text)
     except OSError as error:
         raise click.UsageError(f"{out} cannot be written: {error.strerror or error}") from error
     proof = prove(out, made.name, places)

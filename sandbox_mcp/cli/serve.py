@@ -139,7 +139,7 @@ class Listen:
 @click.option(
     "--user-base-url", help="OpenAI-compatible endpoint of the llm user's model.  [default: $OPENAI_BASE_URL]"
 )
-@click.option("--user-api-key-env", default="OPENAI_API_KEY", help="Variable that holds its key.")
+@click.option("--user-api-key-env", help="Variable that holds its key.  [default: OPENAI_API_KEY]")
 @click.option(
     "--user-tools",
     default="",

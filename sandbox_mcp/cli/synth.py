@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from sandbox_mcp.cli.options import FOLDER, as_json, print_json, print_table, quiet_option, scenario_files
+from sandbox_mcp.cli.options import FOLDER, quiet_option, scenario_files
+from sandbox_mcp.cli.printing import as_json, print_json, print_table
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 

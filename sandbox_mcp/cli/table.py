@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.grade import finder, name_left_out
-from sandbox_mcp.cli.options import MODES, as_json, print_json, quiet_option, scenario_files
+from sandbox_mcp.cli.logs import name_left_out
+from sandbox_mcp.cli.options import MODES, quiet_option, scenario_files
+from sandbox_mcp.cli.printing import as_json, print_json
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.shown import one_line
 
@@ -83,7 +84,9 @@ class _Grading:
     """The runs that a command line names, graded once in each mode that is asked for."""
 
     def __init__(self, runs: Sequence[str], places: tuple[Path, ...], quiet: bool) -> None:
-        self._find = finder(places)
+        from sandbox_grader.many import SuiteFinder
+
+        self._find = SuiteFinder(places)
         self._quiet = quiet
         self._runs = [_labelled(run) for run in runs]
         self._graded: dict[Mode, list[LabelledRun]] = {}

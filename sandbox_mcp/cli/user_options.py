@@ -63,7 +63,7 @@ user_options = together(
     ),
 )
 """The options that :func:`chosen_users` reads."""
-_BELONGS = {"user_tools": "llm", "user_lines": "replay", "user_log": "replay"}
+_BELONGS = {"user_tools": "llm", "user_without": "llm", "user_lines": "replay", "user_log": "replay"}
 """Options that mean nothing unless that user plays."""
 
 
@@ -71,13 +71,13 @@ def chosen_users(options: Mapping[str, Any]) -> "Users":
     """The users that the options ask for.
 
     Raises:
-        RunError: the llm user has no model, or there is nothing to replay.
+        RunError: the llm user cannot be asked, or there is nothing to replay.
     """
     from sandbox_mcp.run.users import human_users, replayed_users, user_tools, users_named
 
     kind = options["user"]
     for option, owner in _BELONGS.items():
-        if options[option] is not None and kind != owner:
+        if options[option] not in (None, ()) and kind != owner:
             raise click.UsageError(f"--{option.replace('_', '-')} is for --user {owner}, and the user is {kind}")
     if kind == "human":
         return human_users()

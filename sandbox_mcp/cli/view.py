@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, MODES, LogPlace, scenario_files
+from sandbox_mcp.cli.logs import LogPlace
+from sandbox_mcp.cli.options import FILE, MODES, scenario_files
 
 
 @click.command()
@@ -29,13 +30,13 @@ def command(
     import socket
 
     import uvicorn
+    from sandbox_grader.many import SuiteFinder
 
-    from sandbox_mcp.cli.grade import finder
     from sandbox_mcp.report.errors import ReportError
     from sandbox_mcp.report.viewer import Viewer, viewer_app
     from sandbox_mcp.server.patience import Patience, PatientConnections, uvicorn_config
 
-    viewer = Viewer(paths, finder(places), mode, place)
+    viewer = Viewer(paths, SuiteFinder(places), mode, place)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import PLACE, as_json, print_json, print_table, world_files
+from sandbox_mcp.cli.options import PLACE, world_files
+from sandbox_mcp.cli.printing import as_json, print_json, print_table
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
 

@@ -49,6 +49,17 @@ def test_one_that_fails_does_not_keep_the_others_from_being_made(
     assert [row["ready"] for row in json.loads(run("agents", "--json").out)[-2:]] == [False, True]
 
 
+def test_all_frameworks_and_a_checkout_are_made_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    told = "sandbox_clients.environments.install_all"
+    monkeypatch.setattr(told, lambda wanted, *_: made.extend(item.name for item in wanted))
+    frameworks(monkeypatch, one="one", other="other")
+    checkout = ("toolsandbox-import", "--checkout", str(tmp_path))
+    for asked in (checkout, ("other", *checkout), ("--all", *checkout)):
+        assert run("agents", "install", *asked).code == 0
+    assert made == ["toolsandbox-import", "other", "toolsandbox-import", "one", "other", "toolsandbox-import"]
+
+
 @each(
     ("asked", "told"),
     [

@@ -130,6 +130,16 @@ def test_results_go_to_stdout_and_talk_to_stderr() -> None:
     assert done.stderr == ""
 
 
+def test_output_that_is_not_read_to_its_end_is_no_failure() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [program(), "scenarios", "list"], stdout=write, stderr=subprocess.PIPE, check=False, timeout=120
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_the_version_is_the_packages() -> None:
     from sandbox_mcp import __version__
 

@@ -237,8 +237,10 @@ def test_undo_leaves_somebody_elses_server_of_that_name(tmp_path: Path) -> None:
         '{"servers": {"a": {},}}',
         '{"servers": {}, "servers": {}}',
         '\ufeff{"servers": /**/ {}}',
+        '{"servers": {}, "half": "\\ud83d"}',
+        '{"servers": {}, "beyond": 1e999}',
     ],
-    ids=["a remark", "a comma at the end", "a key twice", "a remark inside"],
+    ids=["a remark", "a comma at the end", "a key twice", "a remark inside", "half a character", "no number"],
 )
 def test_what_would_lose_something_is_left_alone_and_the_block_is_printed_instead(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "mcp.json").write_text(text, encoding="utf-8")

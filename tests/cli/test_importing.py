@@ -169,3 +169,14 @@ def test_nor_does_a_damaged_sample_of_an_archive(tmp_path: Path) -> None:
     done = brought_in("inspect", tmp_path / "out", tmp_path / "log.eval")
     assert (done.exit_code, len(list((tmp_path / "out").iterdir()))) == (2, 2), done.output
     assert "2_epoch_1.json:1: is not JSON" in done.stderr
+
+
+def test_a_file_of_a_folder_that_is_read_as_a_whole_keeps_none_of_the_others_away(tmp_path: Path) -> None:
+    said = {"sessionId": "s", "type": "user", "uuid": "u", "message": {"role": "user", "content": "Hello."}}
+    for name in ("a", "b/subagents/one", "c"):
+        written(tmp_path / "project" / f"{name}.jsonl", said)
+    for name in ("b", "b/subagents/other"):
+        (tmp_path / "project" / f"{name}.jsonl").write_text("{")
+    done = brought_in("claude-code", tmp_path / "out", tmp_path / "project")
+    assert (done.exit_code, done.stderr.count("not JSON")) == (2, 2), done.output
+    assert words_in(tmp_path / "out") == {"a.jsonl": "Hello.", "c.jsonl": "Hello.", "one.jsonl": "Hello."}

@@ -130,11 +130,26 @@ def test_explanations_are_of_the_logs_that_could_be_read(log: Path) -> None:
     assert (done.exit_code, "score 1.000" in done.stdout) == (2, True)
 
 
-@pytest.mark.parametrize("threshold", ["5", "-0.1"])
+@each("threshold", ["5", "-0.1", "nan"])
 def test_a_threshold_is_a_share(log: Path, threshold: str) -> None:
     done = invoke("grade", log, "--threshold", threshold)
     assert done.exit_code == 2
     assert "toolsandbox.score is from 0 to 1" in done.stderr
+
+
+@each(
+    ("arguments", "problem"),
+    [
+        (
+            ("grade", "--metric", "tooltalk.success", "--threshold", "nan"),
+            "--threshold nan cannot be; expected a number",
+        ),
+        (("export", "training", "--min-score", "nan"), "Invalid value for '--min-score': 'nan' is not a number"),
+    ],
+)
+def test_a_limit_that_nothing_could_exceed_is_refused(log: Path, arguments: tuple[str, ...], problem: str) -> None:
+    done = invoke(*arguments, log)
+    assert (done.exit_code, problem in done.stderr) == (2, True), done.output
 
 
 def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) -> None:
@@ -234,6 +249,7 @@ FULL = {
     "export log LOG -o OUT": "one.jsonl",
     "export pack LOG -o OUT": "pack-1.jsonl.zst",
     "export openai-chat LOG -o OUT": "one.json",
+    "export training LOG --min-score 0 -o OUT/lines.jsonl": "lines.jsonl",
     "annotate LOG -o OUT/sheet.csv": "sheet.csv",
     "report LOG -o OUT/page.html": "page.html",
 }

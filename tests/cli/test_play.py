@@ -95,6 +95,14 @@ def test_every_session_is_a_further_trial(tmp_path: Path) -> None:
     assert log(tmp_path, "wifi_off-all_tools-s3-t1").started.trial == 1
 
 
+def test_a_session_that_is_being_played_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "partial" / "wifi_off-base-s0-t0.jsonl.part"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("going on")
+    played(tmp_path, "wifi_off", typed="No.\n")
+    assert (elsewhere.read_text(), log(tmp_path, "wifi_off-base-s0-t1").started.trial) == ("going on", 1)
+
+
 def test_the_user_may_be_one_that_says_what_is_written(tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("Please!")
     played(tmp_path, "wifi_off", "--user", "replay", "--user-lines", str(tmp_path / "lines.txt"), typed="No.\nNo!\n")

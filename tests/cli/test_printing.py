@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from sandbox_mcp.cli.options import print_table
+from sandbox_mcp.cli.printing import print_table
 
 ROWS = [("a_long_name_of_a_scenario", 0.5, "user_ended 1"), ("b", None, "agent_failed 12, user_ended 7")]
 

@@ -149,6 +149,13 @@ def test_stats_write_a_page_and_its_picture(claimed: Path, tmp_path: Path) -> No
     assert (tmp_path / "suite.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
+def test_a_page_that_is_not_text_stays_as_it_is(claimed: Path, tmp_path: Path) -> None:
+    (tmp_path / "suite.md").write_bytes(b"\xff\xfe")
+    done = run("stats", "--markdown", tmp_path / "suite.md", "--scenarios", claimed)
+    assert (done.exit_code, "suite.md is not UTF-8 text (byte 0)" in done.stderr) == (2, True)
+    assert (tmp_path / "suite.md").read_bytes() == b"\xff\xfe"
+
+
 def test_a_page_that_cannot_be_written_is_bad_usage(claimed: Path, tmp_path: Path) -> None:
     done = run("stats", "--markdown", tmp_path / "none" / "suite.md", "--scenarios", claimed)
     assert done.exit_code == 2

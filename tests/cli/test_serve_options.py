@@ -45,13 +45,15 @@ def users_of(*args: str) -> Mapping[str, UserFactory]:
 MODELLED = ("--user-model", "m", "--user-base-url", "http://127.0.0.1:1", "--user-api-key-env", "KEY")
 
 
-def test_users_are_known_by_name() -> None:
+def test_users_are_known_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", "k")
     assert list(users_of()) == ["scripted"]
     assert list(users_of(*MODELLED)) == ["scripted", "llm"]
     assert list(users_of("--user", "human")) == ["scripted", "human"]
 
 
-def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> None:
+def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", "k")
     users = users_of(*MODELLED, "--user-tools", "check_goal", "--user-without", "knows")
     described = users["llm"](SUITE.get("wifi_off")).describe()
     assert (described["told"], described["tools"]) == (["demonstration", "does_not_know"], ["check_goal"])
@@ -61,6 +63,8 @@ def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named() -> Non
     ("args", "problem"),
     [
         (["--user", "llm"], "name one with --user-model"),
+        ([*MODELLED[:2], "--user-base-url", "here"], "cannot ask 'here'; --user-base-url must be an address"),
+        (list(MODELLED), "in the variable 'KEY', which is not set; set it, name another variable with --user-api-key"),
         (["--user", "human", "--no-elicitation"], "leave out --no-elicitation"),
         (["--user", "human", "--scenario", "wifi_off"], "add --user-channel tool"),
         (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),

@@ -115,6 +115,15 @@ def test_a_screen_is_otherwise_the_stream_behind_it() -> None:
     assert (stream.getvalue(), screen.isatty(), screen.closed) == ("a\\u001bb", False, False)
 
 
+@each(("encoding", "shown"), [("ascii", '"Zo\\u00eb \\ud83c\\udf0a"'), ("cp1252", '"Zoë \\ud83c\\udf0a"')])
+def test_what_the_encoding_of_a_stream_lacks_is_escaped_and_json_stays_what_it_was(encoding: str, shown: str) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding)
+    Screen(stream).write(json.dumps("Zoë 🌊", ensure_ascii=False))
+    stream.seek(0)
+    assert stream.read() == shown
+    assert json.loads(shown) == "Zoë 🌊"
+
+
 def test_a_table_keeps_its_rows() -> None:
     assert len(columns(("name",), [("a\nb",), ("c\r\nd",)]).split("\n")) == 3
 

@@ -54,6 +54,8 @@ def test_lines_of_a_file_are_said_one_after_the_other(tmp_path: Path) -> None:
         (["--user", "human", "--jobs", "2"], "the human user plays one session at a time, not 2 at a time"),
         (["--user", "human", "-"], "the human user needs standard input"),
         (["--user", "llm", "--model", "m", "--user-tools", "look_upp"], "did you mean 'look_up'?"),
+        (["--user-without", "knows"], "--user-without is for --user llm, and the user is scripted"),
+        (["--user", "llm", "--model", "m", "--user-base-url", "x"], "cannot ask 'x'; --user-base-url must be an addr"),
     ],
 )
 def test_what_does_not_go_together_is_told(tmp_path: Path, arguments: list[str], problem: str) -> None:

@@ -342,6 +342,7 @@ def test_an_endpoint_with_a_script_of_ones_own(tmp_path: Path) -> None:
     [
         (("--scenario", "wifi_of"), "unknown scenario 'wifi_of'"),
         (("--fault", "200"), "unknown fault '200'; expected a status from 400 to 599, or hang"),
+        (("--fault", "hang", "--retry-after", "3"), "--retry-after is for a --fault that is a status, such as 429"),
         (("--script", "pyproject.toml", "--as-user"), "goes with neither --scenario nor --as-user"),
         (("--script", "no-such-file"), "does not exist"),
         (("--script", "LICENSE"), "LICENSE:"),

@@ -38,7 +38,7 @@ IMPORTERS = MappingProxyType(
 GROUP = "sandbox_mcp.importers"
 """The entry points under which other packages name theirs."""
 
-__all__ = ("IMPORTERS", "Imported", "Importer", "Loss", "importer")
+__all__ = ("IMPORTERS", "Imported", "Importer", "Loss", "files_of", "importer")
 
 
 def importer(name: str) -> Importer:
@@ -67,3 +67,9 @@ def importer(name: str) -> Importer:
                 yield session
 
     return reading
+
+
+def files_of(name: str, paths: Sequence[Path]) -> list[Path]:
+    """The paths, with the folders of a format that reads folders as the files in them, so that each can be left out."""
+    inside = getattr(import_module(IMPORTERS[name]), "files", None) if name in IMPORTERS else None
+    return [file for path in paths for file in (inside(path) if inside else (path,))]

@@ -55,7 +55,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         ImportFormatError: a file is not a session file.
     """
     names = Names()
-    for path in dict.fromkeys(file for given in paths for file in _files(given)):
+    for path in dict.fromkeys(file for given in paths for file in files(given)):
         loaded = load(path)
         if not loaded.lines and loaded.nodes[0].is_array:
             loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
@@ -87,9 +87,10 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         yield from each_session(enumerate(threads), session)
 
 
-def _files(path: Path) -> list[Path]:
+def files(path: Path) -> list[Path]:
+    """A session's file with those of its sub-agents, or those of all sessions in a project's directory."""
     if path.is_dir():
-        return [file for session in sorted(path.glob("*.jsonl")) for file in _files(session)]
+        return [file for session in sorted(path.glob("*.jsonl")) for file in files(session)]
     return [path, *sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))]
 
 

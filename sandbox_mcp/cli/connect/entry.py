@@ -103,6 +103,7 @@ class HostEntry:
             return {}
         try:
             document = json.loads(text.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=_without_duplicates)
+            json.dumps(document, ensure_ascii=False, allow_nan=False).encode()  # or it could not be written again
         except (ValueError, RecursionError) as error:
             raise UneditableConfigError(
                 f"{self.config.path}: not plain JSON ({error}), so nothing was changed; put the entry in by hand"

@@ -58,7 +58,7 @@ def checked(given: Sequence[str]) -> ServeArgs:
         scenario=options["scenario"],
         places=options["places"],
         implied=implied,
-        key_variable=options["user_api_key_env"] if options["user"] == "llm" else None,
+        key_variable=(options["user_api_key_env"] or "OPENAI_API_KEY") if options["user"] == "llm" else None,
     )
 
 
