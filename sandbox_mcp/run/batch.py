@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sandbox_grader.metrics import families
 from sandbox_grader.report import Report
 from sandbox_grader.scores import KEPT_FROM, UNENDED, Scores
 from sandbox_grader.spending import Spent, spent_in
@@ -48,7 +49,9 @@ class Batch:
             RunError: the users cannot play this, the folder cannot be used, or another command is playing the same
                 part of the run.
             ScenarioError: a scenario or variant cannot be used.
+            GraderError: there is no such metric.
         """
+        families(names=self.crew.metrics)  # said before anything is played
         suite, folder = self.crew.suite, self.crew.folder
         scenarios = {name: suite.get(name) for name in self.plan.scenarios}
         for variant in self.plan.variants:

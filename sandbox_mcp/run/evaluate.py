@@ -152,21 +152,22 @@ def evaluate(
             raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
         if row_answers == "text" and playing.wants_solution:
             raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
-    if isinstance(user, str) and user not in ("scripted", "llm"):
+    if not isinstance(user, Users) and user not in ("scripted", "llm"):
         raise RunError(f"unknown user {user!r}; known: scripted, llm, or a Users object")
-    users = users_named(user, endpoint) if isinstance(user, str) else user
+    users = user if isinstance(user, Users) else users_named(user, endpoint)
     if metric == SCORE and (mode == "prefix" or isinstance(known, Conversations)):
         metric = REPLAYED
     way: Transport = transport or ("http" if playing.needs_url else "direct")
     if playing.needs_url and way != "http":
         raise RunError(f"agent {playing.name!r} needs a URL; use --transport http")
-    asked = tuple(dict.fromkeys((*JUDGED, *metrics, metric.partition(".")[0])))
+    own = tuple(one for one in metrics if not isinstance(one, str))
+    counts = {metric.partition(".")[0]}.difference(one.name for one in own)
+    asked = tuple(dict.fromkeys((*JUDGED, *metrics, *counts)))
     plan = RunPlan(
         scenarios=known.names(), variants=tuple(dict.fromkeys(map(canonical, variants))), seed=seed, trials=trials,
         jobs=jobs, shard=shard, transport=way, patience=max_turn_seconds,
     )  # fmt: skip
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if pack is None else pack)
-    own = tuple(one for one in metrics if not isinstance(one, str))
     tally = RunTally(prices, budget, metric=metric, own_metrics=own)
     with nullcontext(out) if out else TemporaryDirectory() as place:
         folder = RunFolder(Path(place))

@@ -5,6 +5,7 @@ built in stands for a study of a paper, in words and with an example of our own:
 the example gives nothing away. A file of a built-in's name is said as ``./NAME``.
 """
 
+import errno
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -37,6 +38,8 @@ Call: get_lighthouse with {"name": "Cormorant Point"}
 Result: {"name": "Cormorant Point", "height_ft": 118, "built": 1904}
 Answer: Cormorant Point is taller, by 26 feet."""
 
+LONGEST = 80
+"""Characters of what was chosen that are shown where it is no file."""
 BUILT_IN: Mapping[str, str] = MappingProxyType({"one-shot": ONE_SHOT})
 """The built-in choices by name. ``one-shot`` is ToolScan's: how to go about a question, and one worked example.
 Source: ToolScan, section 7 and table 8."""
@@ -53,12 +56,14 @@ def told_first(chosen: str | None) -> Mapping[str, Any]:
     if chosen in BUILT_IN:
         return chosen_instructions(chosen, BUILT_IN[chosen])
     path = Path(chosen)
-    if not path.exists():
-        known = ", ".join(map(repr, BUILT_IN))
-        raise RunError(f"instructions {chosen!r}: there is no such file; expected a file of text, or the name {known}")
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENAMETOOLONG):  # as a text is
+            shown = repr(chosen if len(chosen) <= LONGEST else f"{chosen[:LONGEST]}...")
+            known = ", ".join(map(repr, BUILT_IN))
+            told = f"instructions {shown}: there is no such file; expected a file of text, or the name {known}"
+            raise RunError(told) from error
         raise RunError(f"instructions {str(path)!r} cannot be read as UTF-8 text: {error}") from error
     if not text:
         raise RunError(f"instructions {str(path)!r} are empty; expected what the agent is told first")

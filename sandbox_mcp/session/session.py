@@ -6,6 +6,7 @@ bus, and a tool call is two (the call and its result), as in ToolSandbox, append
 happened: a session whose log cannot be written is over at once, and says so.
 """
 
+import json
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from sandbox_mcp.telemetry import answering
 from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import EndReason, Message, Role, Sink, ToolCall, Trajectory
+from sandbox_mcp.trajectory.log import plain
 from sandbox_mcp.users import Line, User, UserAct, UserError, UserTurn
 from sandbox_mcp.world import Running
 from sandbox_mcp.world.faults import WorldFailedError
@@ -273,7 +275,8 @@ class Session:
         """
         heard = replace(self._dialogue[-1], act=self._act)
         try:
-            return await self.user.respond((*self._dialogue[:-1], heard))
+            turn = await self.user.respond((*self._dialogue[:-1], heard))
+            return replace(turn, meta=json.loads(json.dumps(turn.meta, default=plain, allow_nan=False)))
         except (UserError, WorldFailedError):
             raise
         except Exception as error:

@@ -246,12 +246,19 @@ def _event(number: int, line: bytes, path: str) -> Event:
     from pydantic import ValidationError
 
     try:
-        return _adapter().validate_json(line)
+        event = _adapter().validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         problem = f"is not a log event: {where + ': ' if where else ''}{first['msg']}"
         raise TrajectoryError(path, number, problem) from error
+    if b"NaN" in line or b"Infinity" in line:  # this reader lets them through as numbers, and those of browsers do not
+
+        def refuse(constant: str) -> None:
+            raise TrajectoryError(path, number, f"is not a log event: {constant} is not JSON")
+
+        json.loads(line, parse_constant=refuse)
+    return event
 
 
 def _check_schema(number: int, line: bytes, path: str, *, document: bool) -> None:

@@ -61,3 +61,6 @@ def test_neither_a_file_nor_a_built_in_is_refused_by_naming_what_there_is(tmp_pa
     problem = str(ran(tmp_path / "run", "--instructions", "two-shot").exception)
     assert "'two-shot'" in problem
     assert "'one-shot'" in problem
+    text = str(ran(tmp_path / "run", "--instructions", "Be brief. " * 100).exception)
+    assert "there is no such file; expected a file of text" in text
+    assert len(text) < 250

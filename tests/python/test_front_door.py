@@ -249,8 +249,22 @@ def test_a_metric_of_ones_own_sums_up_as_it_says() -> None:
         def summarise(self, graded: Any, mode: Any) -> Any:
             return {"most": max(verdict.values["events"] for _, verdict in graded)}
 
-    report = evaluate(agent, Suite().select("wifi_off"), metrics=[Longest()])
+    report = evaluate(agent, Suite().select("wifi_off"), metrics=[Longest()], metric="longest.events")
     assert report.families()["longest"] == {"most": 6}
+    assert report.score == 6
+
+
+@each("options", [{"metric": "nope.x"}, {"metrics": ["nope"]}, {"user": 3}, {"user": "nope"}])
+def test_what_there_is_not_is_told_before_anything_is_played(options: Any) -> None:
+    asked: list[Any] = []
+
+    async def listen(one: Any) -> str:
+        asked.append(one)
+        return "Hm."
+
+    with pytest.raises(sandbox_mcp.errors.SandboxError, match=r"^unknown (metric family|user) .*; known: "):
+        evaluate(listen, Suite().select("wifi_off"), **options)
+    assert asked == []
 
 
 @each(

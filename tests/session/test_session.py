@@ -166,16 +166,18 @@ def test_a_session_that_is_over_takes_nothing_more() -> None:
 
 @dataclass
 class BrokenUser:
-    """A user whose endpoint is down, or whose code is wrong."""
+    """A user whose endpoint is down, or whose code is wrong: it raises this, or answers with it."""
 
-    error: Exception
+    error: Any
     kind: str = "broken"
 
     def describe(self) -> Mapping[str, Any]:
         return {"model": "none"}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
-        raise self.error
+        if isinstance(self.error, Exception):
+            raise self.error
+        return self.error
 
 
 @each(
@@ -184,9 +186,11 @@ class BrokenUser:
         (UserError("the endpoint does not answer"), "the endpoint does not answer"),
         (KeyError("city"), "the user broke: KeyError: 'city' (test_session.py, line"),
         (OSError("no answer"), "the user broke: OSError: no answer (test_session.py, line"),
+        ("Thanks.", "the user broke: "),
+        (UserTurn("Thanks.", {"cost": float("nan")}), "the user broke: ValueError: Out of range float values"),
     ],
 )
-def test_a_user_that_breaks_is_not_the_agents_fault(error: Exception, detail: str) -> None:
+def test_a_user_that_breaks_is_not_the_agents_fault(error: Any, detail: str) -> None:
     log = MemoryLog()
     session = Session(SessionSpec(WIFI_OFF), BrokenUser(error), log)
     session.begin()

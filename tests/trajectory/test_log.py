@@ -207,6 +207,8 @@ class TestSpoilt:
             ),
             (to_line(said()).replace('"user"', '"boss"').encode(), "message.sender: Input should be"),
             (b"\xff\n", "is not a log event"),
+            (to_line(called(result=7)).replace('"result":7', '"result":[NaN]').encode(), "event: NaN is not JSON"),
+            (to_line(said()).replace('"clock":', '"clock":-Infinity,"was":').encode(), "event: -Infinity is not JSON"),
         ],
     )
     def test_a_broken_line_in_the_middle(self, line: bytes, problem: str) -> None:
@@ -214,6 +216,10 @@ class TestSpoilt:
         assert error.line == 3
         assert problem in str(error)
         assert "\n" not in str(error)
+
+    def test_what_json_does_not_know_may_be_spoken_of(self) -> None:
+        told = said(content="NaN, or Infinity")
+        assert parse_trajectory(data_of([started(), told])).events == (told,)
 
     def test_the_number_is_that_of_the_line_also_after_empty_ones(self) -> None:
         error = fault(data_of([started()]) + b"\n\n{broken}\n")
