@@ -173,6 +173,18 @@ def test_calls_with_anything_in_them(made: list[tuple[str, Any, Any, Any]], mode
     assert whole is None or 0 <= (whole["sessions"][0]["metrics"]["toolsandbox"].get("score") or 0) <= 1
 
 
+@each("clock", [1.7e12, 1e308])
+def test_clocks_that_tell_no_time(clock: float):
+    told = copy.deepcopy(lines("late_for_dinner_low_battery"))
+    for line in told[1:]:
+        line["clock"] = clock
+        line.get("arguments", {}).update(content="otherwise than planned")
+    assert (
+        graded("late_for_dinner_low_battery", written(told), "strict")["sessions"][0]["metrics"]["tooltalk"]["recall"]
+        > 0.5
+    )
+
+
 @each("mode", MODES)
 @each("name", NAMES)
 def test_the_whole_session_is_what_the_fuzzing_starts_from(name: str, mode: Mode):

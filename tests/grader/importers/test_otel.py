@@ -320,10 +320,11 @@ class TestFiles:
             {"key": "list", "value": {"arrayValue": {"values": [{"intValue": "5"}, {"doubleValue": 0.5}]}}},
             {"key": "truth", "value": {"boolValue": True}},
             {"key": "nothing", "value": {}},
+            {"key": "null", "value": {"stringValue": None}},
         ]}}  # fmt: skip
         ran["attributes"].append({"key": "gen_ai.tool.call.arguments", "value": given})
         [call] = calls(read_one("otel", otlp(ran)))
-        assert call.arguments == {"text": "x", "list": [5, 0.5], "truth": True, "nothing": None}
+        assert call.arguments == {"text": "x", "list": [5, 0.5], "truth": True, "nothing": None, "null": None}
 
     def test_system_instructions_as_plain_text(self):
         session = read_one("otel", otlp(chat("1", 0, [ASK], [TELL], gen_ai__system_instructions="Be brief.")))

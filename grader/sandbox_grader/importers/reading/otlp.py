@@ -131,7 +131,7 @@ def _plain(value: JsonNode | None) -> Any:
     """An OTLP ``AnyValue`` as a JSON value."""
     if value is None:
         return None
-    members = value.members()
+    members = {name: inner for name, inner in value.members().items() if inner is not None}
     scalar = next((members[key] for key in SCALARS if key in members), None)
     if scalar is not None or not members:
         return scalar
