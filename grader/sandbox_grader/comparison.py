@@ -169,19 +169,21 @@ def compare_branches(report: Report, originals: Mapping[str, str]) -> Comparison
 
 
 def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = True) -> Comparison:
-    def placed(report: Report) -> dict[Place, Scores]:
+    both = f"{a.name or 'A'} and {b.name or 'B'}"
+
+    def placed(report: Report, name: str) -> dict[Place, Scores]:
         found: dict[Place, Scores] = {}
         for item in report.ordered:
             place = (cluster_of(item), item.variant if variants else "", item.trial)
             if found.setdefault(place, item) is not item:
                 where = "/".join(filter(None, place[:2]))
                 raise GraderError(
-                    f"{a.name} and {b.name} cannot be compared: {report.name} has {where!r}, trial {place[2]}, twice; "
+                    f"{both} cannot be compared: {report.name or name} has {where!r}, trial {place[2]}, twice; "
                     "expected one run each"
                 )
         return found
 
-    all_a, all_b = placed(a), placed(b)
+    all_a, all_b = placed(a, "A"), placed(b, "B")
     valued_a, valued_b = (
         {p: v for p, i in found.items() if (v := i.value(a.metric)) is not None} for found in (all_a, all_b)
     )
@@ -189,7 +191,7 @@ def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = Tru
     shared = [place for place in all_a if place in valued_a and place in valued_b]
     if not shared:
         raise GraderError(
-            f"{a.name} and {b.name} cannot be compared: they have no session in common with a {a.metric} that counts: "
+            f"{both} cannot be compared: they have no session in common with a {a.metric} that counts: "
             "no scenario, variant and trial that both played and that was scored"
         )
 

@@ -7,6 +7,7 @@ JUnit a session passes from the threshold up (1 without one), fails below, is sk
 import csv
 import io
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -93,25 +94,36 @@ def write_report(path: Path, report: Report, threshold: float | None = None) -> 
     """Write a report in the form that the file's suffix names; ``threshold`` is for JUnit.
 
     Raises:
-        GraderError: the suffix names no known form, or Parquet is asked for without its extra.
+        GraderError: the suffix names no known form, or Parquet is asked for without its extra, or cannot hold a column.
         OSError: it cannot be written, and is as it was before.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".parquet":
-        arrow, parquet = _extra("pyarrow", "Parquet", "parquet"), _extra("pyarrow.parquet", "Parquet", "parquet")
-        packed = io.BytesIO()
-        parquet.write_table(arrow.Table.from_pylist(rows(report)), packed)
-        write_whole(path, packed.getvalue())
-        return
-    forms = {
+    forms: dict[str, Callable[[], str | bytes]] = {
         ".json": lambda: json_text(report.to_json()) + "\n",
         ".csv": lambda: to_csv(report),
         ".xml": lambda: to_junit(report, threshold),
+        ".parquet": lambda: _to_parquet(report),
     }
     form = forms.get(path.suffix)
     if form is None:
         raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit) or .parquet")
-    write_whole(path, form())
+    written = form()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, written)
+
+
+def _to_parquet(report: Report) -> bytes:
+    arrow, parquet = _extra("pyarrow", "Parquet", "parquet"), _extra("pyarrow.parquet", "Parquet", "parquet")
+    table = rows(report)
+    columns: dict[str, Any] = {}
+    for name in table[0] if table else ():
+        try:
+            columns[name] = arrow.array([row[name] for row in table])
+        except (arrow.ArrowException, OverflowError) as error:
+            told = f"column {name!r} has values of several kinds, or numbers too long for Parquet: {error}"
+            raise GraderError(f"{told}; the forms .json and .csv hold it") from error
+    packed = io.BytesIO()
+    parquet.write_table(arrow.table(columns), packed)
+    return packed.getvalue()
 
 
 def data_frame(report: Report) -> Any:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -155,6 +156,13 @@ def test_two_gradings_of_one_run_show_what_flipped_and_why() -> None:
     assert compare_graders(old, new) == [changed]
 
 
+def test_reports_without_a_name_are_called_by_their_places() -> None:
+    with pytest.raises(GraderError, match=r"^A and B cannot be compared: they have no session in common"):
+        Report().compare(Report())
+    with pytest.raises(GraderError, match=r"^A and B cannot be compared: B has 'a/base', trial 0, twice"):
+        Report([scores("a")]).compare(Report([scores("a"), scores("a", 0.5)]))
+
+
 def test_gradings_of_different_runs_are_refused() -> None:
     with pytest.raises(GraderError, match="not two gradings of one run: a in only one"):
         compare_graders(Report([scores("a")]), Report())
@@ -234,6 +242,15 @@ def test_parquet_holds_the_same_rows(good: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.parquet"
     invoke("grade", good, "--out", out)
     assert parquet.read_table(out).column("toolsandbox.score").to_pylist() == [1.0, 1.0]
+
+
+@each("other", ["text", 10**30])
+def test_a_column_that_parquet_cannot_hold_is_named(tmp_path: Path, other: Any) -> None:
+    pytest.importorskip("pyarrow", reason="the parquet extra is not installed")
+    mixed = [replace(scores(name), verdicts={"own": Verdict({"x": value})}) for name, value in (("a", 1), ("b", other))]
+    with pytest.raises(GraderError, match=r"column 'own\.x' has values of several kinds, or numbers too long"):
+        Report(mixed).write(tmp_path / "new" / "x.parquet")
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
