@@ -21,7 +21,7 @@ from sandbox_grader.references import references_of
 from sandbox_grader.similarity import DEFAULT
 from sandbox_grader.spending import Spent, spent_in
 from sandbox_grader.users.metric import spoiled_by_user
-from sandbox_grader.values import is_number
+from sandbox_grader.values import is_number, within_floats
 from sandbox_mcp.trajectory import INFRASTRUCTURE, Trajectory
 
 STATEFUL, USERS = "toolsandbox", "user_conduct"
@@ -84,7 +84,7 @@ class Scores:
         family, _, name = metric.partition(".")
         verdict = self.verdicts.get(family)
         value = verdict.values.get(name) if verdict else None
-        return float(value) if isinstance(value, int | float) else None
+        return float(within_floats(value)) if isinstance(value, int | float) else None
 
     def unscored(self, family: str) -> str | None:
         """Why what a family says of the session does not count; None where it does."""
@@ -170,7 +170,7 @@ class Scores:
             spoiled=bool(data.get("spoiled", False)),
             ending=str(data.get("ending", "incomplete")),
             detail=data.get("detail"),
-            agent=data.get("agent", {}),
+            agent=dict(data.get("agent") or {}),
             spent=Spent.from_json(data.get("tokens", {})),
             origin=data.get("origin") or "",
             course=SessionCourse.from_json(data.get("course") or {}),

@@ -55,10 +55,11 @@ def invoke(*arguments: str | Path) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def scored_session(scenario: str) -> dict[str, object]:
+def scored_session(scenario: str, **more: object) -> dict[str, object]:
     """One session with a full score as ``grade --json`` prints it."""
     metrics = {"toolsandbox": {"score": 1.0}}
-    return {"id": scenario, "scenario": scenario, "variant": "base", "trial": 0, "scored": True, "metrics": metrics}
+    told = {"id": scenario, "scenario": scenario, "variant": "base", "trial": 0, "scored": True, "metrics": metrics}
+    return told | more
 
 
 VALUES = {"milestones": 1.0, "turn_count": 3, "idle": 0.0, "refusal": 0.0, "corrected": 0.0}
@@ -178,9 +179,10 @@ def test_scores_of_a_folder_with_an_unreadable_log_say_so_when_compared(good: Pa
     assert "is not a trajectory log: not JSON" in warning
 
 
-def test_a_file_without_scores_is_refused(tmp_path: Path) -> None:
+@each("text", ["[]", "[" * 100_000, json.dumps({"mode": "strict", "sessions": [scored_session("a", agent="x")]})])
+def test_a_file_without_scores_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scores.json"
-    path.write_text("[]")
+    path.write_text(text)
     with pytest.raises(GraderError, match="holds no scores; expected what 'grade --json' prints"):
         read_report(path, find)
 
