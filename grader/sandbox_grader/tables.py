@@ -22,6 +22,8 @@ from sandbox_mcp.whole_files import write_whole
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 FORMS = (".json", ".csv", ".xml", ".parquet")
 """How files of scores may end."""
+EXPLAINING = (".json", ".xml")
+"""How those end that say why a session has its scores."""
 IDENTITY = (
     "id", "scenario", "variant", "trial", "categories", "mode", "scored", "reason", "ending", "agent", "model",
     "prompt_tokens", "completion_tokens", "cost", "seconds",

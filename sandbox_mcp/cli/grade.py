@@ -88,7 +88,7 @@ def command(
     from sandbox_grader.many import SuiteFinder, grade_many
     from sandbox_grader.report import check_metric
     from sandbox_grader.scores import KEPT_FROM
-    from sandbox_grader.tables import FORMS
+    from sandbox_grader.tables import EXPLAINING, FORMS
 
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.finding import find_logs
@@ -100,7 +100,7 @@ def command(
         logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}
     find = SuiteFinder(places)
-    details = as_json or explain or gallery or (out is not None and out.suffix in (".json", ".xml"))
+    details = as_json or explain or gallery or (out is not None and out.suffix in EXPLAINING)
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again

@@ -4,6 +4,7 @@ Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as 
 after every tenth of the sessions.
 """
 
+import math
 import shutil
 import sys
 import time
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 REDRAWN = 0.2
 """Seconds between two drawings of the line for the whole, at least."""
+RESTS = 50
+"""How many times as long as a drawing takes the next one waits: it sums up all sessions that are done."""
 CLEAR = "\r\x1b[2K"
 TENTHS = 10
 SCREENFUL = 20
@@ -35,7 +38,7 @@ class Display:
     quiet: bool = False
     every: bool = False
     terminal: bool = field(default_factory=lambda: sys.stderr.isatty())
-    _drawn: float = -REDRAWN
+    _due: float = -math.inf
     _tenths: int = 0
 
     def show(self, progress: "Progress", tally: "RunTally") -> None:
@@ -52,11 +55,12 @@ class Display:
             return
         now = time.monotonic()
         whole = progress.done == progress.total
-        if whole or now - self._drawn >= REDRAWN:
-            self._drawn = now
+        if whole or now >= self._due:
             control(CLEAR)
             room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be redrawn in place
             click.echo(f"{shown}{tally.line()[:room]}", err=True, nl=whole)
+            taken = time.monotonic() - now
+            self._due = now + max(REDRAWN, RESTS * taken)
         elif shown:
             control(CLEAR)
             click.echo(shown, err=True, nl=False)

@@ -140,7 +140,7 @@ def command(
     if --threshold is missed, no session could be scored, or the budget was not enough.
     """
     from sandbox_grader.scores import SCORE
-    from sandbox_grader.tables import FORMS
+    from sandbox_grader.tables import EXPLAINING, FORMS
     from sandbox_grader.wording import remarks
 
     from sandbox_mcp.run.rows.play import ROWS_METRIC
@@ -156,7 +156,8 @@ def command(
     for chosen in runs:
         if len(runs) > 1 and not options["quiet"]:
             click.echo(f"model {chosen['model']}", err=True)
-        report = _evaluated(Recipe(places, chosen), everything=rows.everything, bounds=bounds)
+        details = scores is not None and scores.suffix in EXPLAINING
+        report = _evaluated(Recipe(places, chosen), everything=rows.everything, bounds=bounds, details=details)
         if scores:
             beside = scores.with_stem(f"{scores.stem}-{chosen['out'].name}")
             report.write(beside if len(runs) > 1 else scores, threshold)
@@ -304,7 +305,7 @@ AS_GIVEN = (
 """Options that playing takes as they are."""
 
 
-def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
+def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool) -> "Report":
     """Play one run, with its floor and ceiling if they are wanted."""
     from sandbox_grader.many import SuiteFinder
     from sandbox_grader.scores import KEPT_FROM
@@ -334,6 +335,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool) -> "Report":
             executor=executor,
             knowledge=crew.knowledge,
             instructions=told_first(options["instructions"]),
+            details=details,
             watch=Display(quiet=options["quiet"], every=everything).show,
         )
     if bounds:

@@ -5,9 +5,8 @@ Policy: the order in which sessions finish is visible in the progress only.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandbox_grader.metrics import families
 from sandbox_grader.report import Report
@@ -25,7 +24,7 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.trajectory import INFRASTRUCTURE
 
 if TYPE_CHECKING:
-    from sandbox_grader.kept import ScoreBook
+    from sandbox_grader.kept import GradedLog, ScoreBook, SharedScores
 
 MANIFEST_SCHEMA = 1
 Watch = Callable[[Progress, RunTally], None]
@@ -34,13 +33,20 @@ Watch = Callable[[Progress, RunTally], None]
 
 @dataclass(slots=True)
 class Batch:
-    """One command's share of a run. Without an executor its own crew plays, in this process."""
+    """One command's share of a run. Without an executor its own crew plays, in this process.
+
+    Without ``details`` the sessions have what summaries count, and no more: a few hundred bytes each.
+    """
 
     crew: Crew
     plan: RunPlan
     watch: Watch = lambda _progress, _tally: None
     tally: RunTally = field(default_factory=RunTally)
     executor: Executor | None = None
+    details: bool = True
+    _graded: "dict[str, GradedLog]" = field(default_factory=dict[str, Any], init=False, repr=False)
+    """What was played, as it will be kept, where the sessions do not have their details themselves."""
+    _shared: "SharedScores | None" = field(default=None, init=False, repr=False)
 
     async def run(self) -> Report:
         """Play what is missing and return the report of all that is there.
@@ -82,33 +88,47 @@ class Batch:
             missing = [unit for unit in mine if not self._found(unit, scores)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         player = self.executor or self.crew
-        await player.play(missing, self.plan, self.tally.begin, partial(self._count, played=True))
+        await player.play(missing, self.plan, self.tally.begin, self._played)
         self.crew.folder.settle()
         with self._scores() as scores:
             for unit in missing:
                 found = self.tally.scores.get(unit.name)
                 if found and found.ending not in (*INFRASTRUCTURE, UNENDED):
-                    scores.add(unit.name, found)
+                    scores.add(unit.name, self._graded.pop(unit.name, None) or found)
 
     def _scores(self) -> "KnownScores":
         """The scores of the logs in the folder, as far as they are kept there."""
         logs = self.crew.folder.kept()
-        return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None)
+        return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None, details=self.details)
 
     def _found(self, unit: Unit, scores: "KnownScores") -> bool:
         known = None if self.crew.folder.has_begun(unit) else scores.known.get(unit.name)
         if known is None:
             scenario = self.crew.suite.get(unit.scenario)
             trajectory = self.crew.folder.finished(unit, scenario.digest, scores.logs)
-            known = trajectory and self.crew.judge(trajectory, scenario)
-            if known:
-                scores.add(unit.name, known)
+            judged = trajectory and self.crew.judge(trajectory, scenario)
+            if judged:
+                scores.add(unit.name, judged)
+                known = self._brief(unit.name, judged)
         if known is not None:
-            self._count(unit, known, played=False)
+            self.watch(self.tally.count(unit.name, known, played=False), self.tally)
         return known is not None
 
-    def _count(self, unit: Unit, found: Scores, *, played: bool) -> None:
-        self.watch(self.tally.count(unit.name, found, played=played), self.tally)
+    def _played(self, unit: Unit, found: Scores) -> None:
+        scores = self._brief(unit.name, found, played=True)
+        self.watch(self.tally.count(unit.name, scores, played=True), self.tally)
+
+    def _brief(self, name: str, scores: Scores, *, played: bool = False) -> Scores:
+        """The scores of one session, without their details where these are not wanted."""
+        if self.details:
+            return scores
+        from sandbox_grader.kept import GradedLog, SharedScores
+
+        self._shared = self._shared or SharedScores(details=False)
+        graded = GradedLog.of(scores)
+        if played:
+            self._graded[name] = graded
+        return self._shared.scores(graded, scores.path) or scores
 
     @property
     def _alone(self) -> bool:
@@ -141,7 +161,7 @@ class Batch:
             return None
         found = self.crew.judge(trajectory, scenario)
         kept.add(name, found)
-        return found
+        return self._brief(name, found)
 
 
 class KnownScores:
@@ -151,7 +171,7 @@ class KnownScores:
     added is written.
     """
 
-    def __init__(self, logs: Mapping[str, Path], key: str | None) -> None:
+    def __init__(self, logs: Mapping[str, Path], key: str | None, *, details: bool) -> None:
         self.logs = logs
         self.known: dict[str, Scores] = {}
         self._places = {name: place for place, name in enumerate(logs)}
@@ -159,18 +179,19 @@ class KnownScores:
         if key:
             from sandbox_grader import kept
 
-            names, shared = list(logs), kept.SharedScores(details=True)
+            names, shared = list(logs), kept.SharedScores(details=details)
             self._book = kept.ScoreBook(list(logs.values()), key)
             for place, graded in self._book.read():
                 if found := shared.scores(graded, str(logs[names[place]])):
                     self.known[names[place]] = found
 
-    def add(self, name: str, scores: Scores) -> None:
+    def add(self, name: str, scores: "Scores | GradedLog") -> None:
         """Keep the scores of a log that counts."""
         if self._book and name in self._places:
             from sandbox_grader.kept import GradedLog
 
-            self._book.add(self._places[name], GradedLog.of(scores))
+            graded = GradedLog.of(scores) if isinstance(scores, Scores) else scores
+            self._book.add(self._places[name], graded)
 
     def __enter__(self) -> "KnownScores":
         return self

@@ -84,6 +84,7 @@ def evaluate(
     instructions: str | Mapping[str, Any] = "",
     row_answers: AnswerForm = "calls",
     mode: RunMode = "on-policy",
+    details: bool = True,
     watch: Watch | None = None,
 ) -> Report:
     """Play an agent through scenarios and grade every session.
@@ -117,6 +118,8 @@ def evaluate(
             ``mtu_bench.right`` counts unless another metric is named.
         mode: Whether the agent goes on from what it did itself, or ``prefix``: every turn from the ground truth. There
             ``tooltalk.success`` counts unless another metric is named.
+        details: Whether sessions can explain their scores. Without them each of many sessions takes up some hundred
+            bytes in place of some 20 KB.
         watch: Told of every session that is done.
 
     Raises:
@@ -179,7 +182,9 @@ def evaluate(
             crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
             crew = as_played(crew, mode)
         try:
-            report = in_own_loop(Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor).run)
+            batch = Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor)
+            batch.details = details or len(plan.units) < PACKED_FROM
+            report = in_own_loop(batch.run)
         finally:
             flush()
     report.name = str(out or playing.name)

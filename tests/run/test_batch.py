@@ -117,6 +117,25 @@ def test_the_same_command_again_judges_nothing_either(tmp_path: Path, judged: li
     assert (len(seen), any(progress.played for progress in seen)) == (9 * len(FEW), False)
 
 
+def test_without_details_sessions_are_brief_and_their_details_are_kept_all_the_same(
+    tmp_path: Path, judged: list[str]
+) -> None:
+    def told(*, details: bool, refusing: bool = False) -> tuple[dict[str, Any], list[str]]:
+        work = batch(tmp_path / str(refusing), RefuseAgent() if refusing else None, trials=9, jobs=1)
+        work.details = details
+        report = anyio.run(work.run)
+        return report.summary(), [json.dumps(item.to_json()["details"]) for item in report.ordered]
+
+    for refusing in (False, True):
+        brief, nothing = told(details=False, refusing=refusing)
+        judged.clear()
+        assert told(details=False, refusing=refusing) == (brief, nothing)
+        whole, everything = told(details=True, refusing=refusing)
+        assert (whole, judged) == (brief, [])
+        assert set(nothing) == {"{}"}
+        assert all(len(item) > 2 for item in everything)
+
+
 def test_only_what_has_changed_is_judged_again(tmp_path: Path, judged: list[str]) -> None:
     played(tmp_path, trials=9)
     log = tmp_path / LOGS / "wifi_off-base-s0-t4.jsonl"
