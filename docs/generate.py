@@ -9,8 +9,8 @@ from sandbox_scenarios.values import row_id
 
 from sandbox_mcp.tools import Outcome, Tool, call, present
 from sandbox_mcp.world import Change, IdStream, Running, fold
+from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
 
 PAGE = Path(__file__).parent / "tools.md"
 WREN = "+17735550113"
@@ -143,4 +143,4 @@ def _world(tool: Tool) -> Running:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE.name}: {len(agent_tools())} tools of the agent over {len(SCHEMAS)} tables")  # noqa: T201
+    print(f"{PAGE.name}: {len(agent_tools())} tools of the agent over {len(phone.tables)} tables")  # noqa: T201

@@ -222,7 +222,7 @@ def _surroundings(built_in: Path) -> bytes:
         *stamps_in(built_in),
     )
     versions = (sys.version, sys.implementation.cache_tag or "", tzdata.IANA_VERSION)
-    return "\n".join((*versions, *map(repr, sorted(set(stamps))))).encode()
+    return repr((versions, sorted(stamps))).encode()
 
 
 def stamps_in(folder: Path, *, deep: bool = True) -> Iterator[tuple[str, int, int]]:

@@ -11,7 +11,7 @@ from sandbox_scenarios.model import Script
 from sandbox_scenarios.schema import RawConstraint, RawScenario, RawScript, RawUser
 from sandbox_scenarios.values import Resolver
 
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.playing import play
 
@@ -74,7 +74,7 @@ def test_the_page_names_every_column_and_which_may_be_null() -> None:
     told = {row[0].strip("`"): re.findall(r"`(\w+)`(\??)", row[1]) for row in rows("table")}
     assert told == {
         name: [(column.name, "?" if column.nullable else "") for column in schema.columns]
-        for name, schema in SCHEMAS.items()
+        for name, schema in phone.tables.items()
     }
 
 

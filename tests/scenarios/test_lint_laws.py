@@ -30,9 +30,9 @@ from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, So
 from sandbox_scenarios.stats import CLASSIC, measure
 
 from sandbox_mcp.worlds import default
+from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
 from tests.each import each
 from tests.scenarios.files import entry, file_of, written
 from tests.suite import SUITE, measured
@@ -225,7 +225,7 @@ def test_of_twins_the_later_is_complained_of(tmp_path: Path) -> None:
 @each("name", EFFECTS)
 def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
     effect = EFFECTS[name]
-    columns = {column.name for column in SCHEMAS[effect.table].columns}
+    columns = {column.name for column in phone.tables[effect.table].columns}
     assert effect.columns <= columns
     assert bool(effect.columns) is (effect.kind == "updates")
 

@@ -20,7 +20,7 @@ from sandbox_scenarios.model import (
 from sandbox_scenarios.values import row_id
 
 from sandbox_mcp.world import Clock
-from sandbox_mcp.worlds.phone.tables import SCHEMAS
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.files import entry, file_of, scenario_of, written
 
@@ -124,7 +124,7 @@ class TestBuilding:
         row = "world:\n  contact:\n    zed: {is_self: false, phone_number: +493023125, name: Zed}\n"
         contacts = scenario_of(tmp_path, row).world.table("contact")
         zed = contacts[row_id("contact", "zed")]
-        assert list(zed) == [column.name for column in SCHEMAS["contact"].columns]
+        assert list(zed) == [column.name for column in phone.tables["contact"].columns]
         assert dict(zed) == {
             "person_id": row_id("contact", "zed"), "name": "Zed", "phone_number": "+493023125", "relationship": None,
             "is_self": False,
@@ -138,7 +138,7 @@ class TestBuilding:
 
     def test_every_table_is_there_even_if_empty(self, tmp_path: Path) -> None:
         world = scenario_of(tmp_path, "world: {reminder: null}").world
-        assert set(world.tables) == set(SCHEMAS)
+        assert set(world.tables) == set(phone.tables)
         assert world.table("reminder") == {}
 
     def test_labels_may_be_numbers(self, tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """The phone's tables."""
 
-from types import MappingProxyType
 from typing import Annotated, Self
 
-from sandbox_mcp.world.tables import Id, Moment, Secret, Table, Text, Tolerance, column, key, schema_of
+from sandbox_mcp.world.tables import Id, Moment, Secret, Table, Text, Tolerance, column, key
 
 Degrees = Annotated[float, Tolerance(0.001)]
 """Latitude or longitude."""
@@ -84,5 +83,3 @@ class PhoneAccount(Table, name="account", single=True, optional=True, label="pho
 
 
 TABLES = (Setting, Contact, Messaging, Reminder, Timer, PhoneAccount)
-SCHEMAS = MappingProxyType({schema.name: schema for schema in map(schema_of, TABLES)})
-"""Every table of the phone by name."""
