@@ -3,6 +3,7 @@
 Policy: the order in which sessions finish is visible in the progress only.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
 
 from sandbox_mcp import __version__
+from sandbox_mcp.own_code import others_code
+from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.progress import Progress, RunTally
 from sandbox_mcp.run.sessions import Crew, RunPlan
@@ -52,12 +55,14 @@ class Batch:
         """Play what is missing and return the report of all that is there.
 
         Raises:
-            RunError: the users cannot play this, the folder cannot be used, or another command is playing the same
-                part of the run.
+            RunError: the users cannot play this, no log can hold what agent or users say of themselves, the folder
+                cannot be used, or another command is playing the same part of the run.
             ScenarioError: a scenario or variant cannot be used.
             GraderError: there is no such metric.
         """
         families(names=self.crew.metrics)  # said before anything is played
+        with others_code(f"what agent {self.crew.agent.name!r} says of itself cannot be kept in a log", RunError):
+            json.dumps({**self.crew.agent.describe()}, ensure_ascii=False, allow_nan=False).encode()
         suite, folder = self.crew.suite, self.crew.folder
         scenarios = {name: suite.get(name) for name in self.plan.scenarios}
         for variant in self.plan.variants:

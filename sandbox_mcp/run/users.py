@@ -4,6 +4,7 @@ Policy: every session gets a user of its own, made from its spec. A person plays
 cannot play is found out before the first session begins.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from sandbox_scenarios.problem import closest
 
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.completions import Completions
+from sandbox_mcp.own_code import others_code
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.utterances import Utterances
 from sandbox_mcp.session import SessionSpec
@@ -45,8 +47,10 @@ class Users:
         if self.alone and (jobs > 1 or elsewhere):
             asked = "in processes of their own" if elsewhere else f"{jobs} at a time"
             raise RunError(f"the human user plays one session at a time, not {asked}; use --jobs 1")
-        for spec in specs:
-            self.make(spec)
+        with others_code("the users of this run cannot be made, or cannot be described in a log", RunError):
+            json.dumps({**self.description}, ensure_ascii=False, allow_nan=False).encode()
+            for spec in specs:
+                json.dumps({**self.make(spec).describe()}, ensure_ascii=False, allow_nan=False).encode()
 
     async def aclose(self) -> None:
         """Let go of the endpoint, if there is one."""

@@ -30,7 +30,7 @@ from sandbox_mcp.session.replay import differences
 from sandbox_mcp.trajectory import ToolCall, Trajectory, read_trajectory
 from tests.clients.sessions import SUITE, scripted, solver, write
 from tests.each import each
-from tests.run.runs import FEW, LOGS, aside, batch, logs, model, played
+from tests.run.runs import FEW, LOGS, SCRIPTED, aside, batch, logs, model, played
 
 
 def test_the_reference_agent_gets_everything_and_refusing_next_to_nothing(tmp_path: Path) -> None:
@@ -46,6 +46,29 @@ def test_logs_do_not_depend_on_transport_or_concurrency(tmp_path: Path, transpor
     played(tmp_path / "one")
     played(tmp_path / "other", transport=transport, jobs=jobs)
     assert logs(tmp_path / "one") == logs(tmp_path / "other")
+
+
+@each(
+    ("about", "problem"),
+    [
+        ({"f": object()}, "TypeError: Object of type object is not JSON serializable"),
+        ({"f": float("nan")}, "ValueError: Out of range float values are not JSON compliant"),
+        (None, "TypeError: 'NoneType' object is not a mapping"),
+        ({"f": "\ud800"}, "UnicodeEncodeError: "),
+    ],
+)
+def test_what_no_log_can_hold_of_those_who_play_is_told_before_anything_is_played(
+    tmp_path: Path, about: Any, problem: str
+) -> None:
+    class Odd(RefuseAgent):
+        def describe(self) -> Any:
+            return about
+
+    with pytest.raises(RunError, match=f"what agent 'refuse' says of itself cannot be kept in a log: {problem}"):
+        played(tmp_path, Odd())
+    with pytest.raises(RunError, match=f"the users of this run .* cannot be described in a log: {problem}"):
+        played(tmp_path, users=replace(SCRIPTED, description=about))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trials_and_variants_are_sessions_of_their_own(tmp_path: Path) -> None:
