@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox_grader.exporters.turns import (
+    OURS,
     ExportedTurn,
+    about,
     answered,
     copied,
     definition,
@@ -18,15 +20,12 @@ from sandbox_grader.exporters.turns import (
 )
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
-OURS = "sandbox_mcp"
 SOURCES = {"system": "system", "environment": "system", "user": "user", "agent": "agent"}
 USUAL = {"system": ("system", "agent"), "user": ("user", "agent"), "agent": ("agent", "user")}
 """An ATIF source to the sender and recipient of a message that says nothing else."""
 
 EPOCH = 1e8
 """Virtual times below this are counters of steps, not times."""
-
-ABOUT = ("scenario", "digest", "variant", "seed", "trial", "user_channel")
 
 
 def write(trajectory: Trajectory) -> dict[str, Any]:
@@ -41,14 +40,6 @@ def write(trajectory: Trajectory) -> dict[str, Any]:
         agent["model_name"] = started.agent["model"]
     if started.tools:
         agent["tool_definitions"] = [definition(tool) for tool in started.tools]
-    about: dict[str, Any] = {name: getattr(started, name) for name in ABOUT}
-    about["categories"] = list(started.categories)
-    about["tools"] = {
-        tool.name: {"tool": tool.tool, "domain": tool.domain, "action": tool.action} for tool in started.tools
-    }
-    about["end"] = (
-        None if trajectory.ended is None else {"reason": trajectory.ended.reason, "detail": trajectory.ended.detail}
-    )
     return {
         "schema_version": "ATIF-v1.8",
         "session_id": started.session,
@@ -56,7 +47,7 @@ def write(trajectory: Trajectory) -> dict[str, Any]:
         "agent": agent,
         "steps": steps,
         "final_metrics": {"total_steps": len(steps)},
-        "extra": {OURS: about},
+        "extra": {OURS: about(trajectory)},
     }
 
 
@@ -83,8 +74,8 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
         if answered(call)
     ]
     step |= {"observation": {"results": results}} if results else {}
-    about = _unusual(turn, step["source"])
-    return step | ({"extra": {OURS: about}} if about else {})
+    unusual = _unusual(turn, step["source"])
+    return step | ({"extra": {OURS: unusual}} if unusual else {})
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

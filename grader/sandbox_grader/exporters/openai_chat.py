@@ -2,15 +2,18 @@
 
 Policy: messages the agent never saw and calls of others are not part of its conversation and stay out. Two extensions
 keep what the form has no place for: ``error`` on every tool message, null where there was none, and ``recipient`` on a
-message that is for another reader than usual.
+message that is for another reader than usual. What is said of the session as a whole stands in ``metadata``.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from sandbox_grader.exporters.turns import (
+    OURS,
     ExportedTurn,
+    about,
     answered,
+    copied,
     definition,
     error_object,
     in_agents_conversation,
@@ -35,7 +38,8 @@ def write(trajectory: Trajectory) -> dict[str, Any]:
     document: dict[str, Any] = {"messages": [message for turn in seen for message in _messages(turn)]}
     if trajectory.started.tools:
         document["tools"] = [definition(tool) for tool in trajectory.started.tools]
-    document["metadata"] = {"session": trajectory.started.session, "scenario": trajectory.started.scenario}
+    known = {"session": trajectory.started.session, "scenario": trajectory.started.scenario}
+    document["metadata"] = known | {OURS: about(trajectory) | {"agent": copied(trajectory.started.agent)}}
     model = trajectory.started.agent.get("model")
     return document | ({"model": model} if isinstance(model, str) else {})
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading import chats
@@ -17,9 +16,6 @@ from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, picked
 from sandbox_grader.importers.reading.values import arguments_of
 from sandbox_mcp.trajectory import EndReason, Role
-
-OURS = "sandbox_mcp"
-"""The member of ``extra`` under which our exporter keeps what ATIF has no place for."""
 
 VERSION = "ATIF-v1."
 
@@ -72,29 +68,14 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
     else:
         builder.origin["parent"] = parent
     about = _ours(node)
-    if about is None:
-        return
-    builder.head = replace(
-        builder.head,
-        scenario=about.string_at("scenario") or builder.head.scenario,
-        digest=about.string_at("digest") or "",
-        variant=about.string_at("variant") or "base",
-        categories=tuple(item.string() for item in about.items_at("categories")),
-        seed=about.whole_at("seed"),
-        trial=about.whole_at("trial"),
-        user_channel="tool" if about.members().get("user_channel") == "tool" else "harness",
-    )
-    for name, value in about.members_at("tools").items():
-        told = about.child(f"tools.{name}", value)
-        tool, domain = told.string_at("tool"), told.string_at("domain")
-        if tool:
-            builder.identify(name, tool=tool, domain=domain or "", action=told.members().get("action") is not False)
+    if about is not None:
+        chats.tell_about(builder, about)
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:
     """What our exporter keeps in ``extra``, where that is what it looks like."""
     extra = holder.object_at("extra")
-    return extra.object_at(OURS) if extra else None
+    return extra.object_at(chats.OURS) if extra else None
 
 
 def _step(step: JsonNode, builder: SessionBuilder) -> None:
@@ -174,11 +155,7 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
 def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
     about = _ours(node)
     if about is not None:
-        end = about.object_at("end")
-        reason = end.members().get("reason") if end else None
-        if end is None or not isinstance(reason, str) or reason not in chats.REASONS:
-            return None, None
-        return cast("EndReason", reason), end.string_at("detail")
+        return chats.told_end(about)
     if node.get("continued_trajectory_ref") is not None:
         builder.lose(node, "the session goes on in another file")
         return None, None

@@ -13,6 +13,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import SessionBuilder
 from sandbox_grader.importers.reading.documents import read_messages
 from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_mcp.trajectory import EndReason
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -24,7 +25,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     return read_messages(paths, "openai-chat", chats.play, _play_holder)
 
 
-def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
+def _play_holder(builder: SessionBuilder, holder: JsonNode) -> tuple[EndReason | None, str | None] | None:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     # our own exporter and some other programs put the scenario into the metadata
@@ -36,9 +37,17 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
         scenario=scenario.label() if scenario is not None else builder.head.scenario,
     )
     if about is not None:
-        builder.origin["metadata"] = about.value
+        builder.origin["metadata"] = (
+            {k: v for k, v in about.value.items() if k != chats.OURS} if about.is_object else about.value
+        )
+    ours = about.object_at(chats.OURS) if about and about.is_object else None
+    if about is not None and ours is not None:
+        agent = {**builder.head.agent, **ours.members_at("agent")}
+        builder.head = replace(builder.head, session=about.label_at("session") or "", agent=agent)
+        chats.tell_about(builder, ours)
     chats.play(builder, request.need("messages").items())
     choices = response.items_at("choices")
     chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:
         builder.lose(choice, "an alternative answer is not kept")
+    return None if ours is None else chats.told_end(ours)

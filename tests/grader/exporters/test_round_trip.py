@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from sandbox_grader.errors import GraderError
 from sandbox_grader.exporters import EXPORTERS, exporter
+from sandbox_grader.exporters.turns import in_agents_conversation
 
 from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.each import each
@@ -33,10 +34,13 @@ def test_atif_keeps_all_that_was_said_and_done(before, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("format_", ["atif", "openai-chat"])
 @LAW
 @given(before=sessions())
-def test_atif_keeps_what_the_session_was(before, tmp_path):
-    after = exported_and_imported("atif", before, tmp_path)
+def test_a_format_keeps_what_the_session_was(format_, before, tmp_path):
+    if format_ == "openai-chat" and not any(map(in_agents_conversation, before.events)):
+        return
+    after = exported_and_imported(format_, before, tmp_path)
     for name in ("session", "scenario", "variant", "seed", "trial", "categories", "digest", "agent", "user_channel"):
         assert getattr(after.started, name) == getattr(before.started, name)
     assert after.started.tools == before.started.tools

@@ -12,6 +12,7 @@ from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Imported, each_session
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
+from sandbox_mcp.trajectory import EndReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,12 @@ def read_messages(
     paths: Sequence[Path],
     format_: str,
     play: Callable[[SessionBuilder, list[JsonNode]], None],
-    play_holder: Callable[[SessionBuilder, JsonNode], None],
+    play_holder: Callable[[SessionBuilder, JsonNode], tuple[EndReason | None, str | None] | None],
 ) -> Iterator[Imported]:
     """A session per conversation, which ends where the agent has had the last word.
 
-    ``play`` adds messages to a session, ``play_holder`` the object that holds them, with whatever else it tells.
+    ``play`` adds messages to a session, ``play_holder`` the object that holds them, with whatever else it tells; it
+    gives how the session ended, where the object says so.
 
     Raises:
         ImportFormatError: a file holds no messages.
@@ -65,13 +67,14 @@ def read_messages(
 
         def session(conversation: ConversationItems, path: Path = path, loaded: Loaded = loaded) -> Iterator[Imported]:
             builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
+            told: tuple[EndReason | None, str | None] | None = None
             play(builder, conversation.items)
             if conversation.holder is not None:
-                play_holder(builder, conversation.holder)
+                told = play_holder(builder, conversation.holder)
                 given = conversation.holder.label_at("id") or ""
             if builder.last is None:
                 raise conversation.empty(path, "holds a conversation without messages")
-            ended = builder.whole and not loaded.cut
-            yield builder.finish(names.unique(stem(path), given), "recorded" if ended else None)
+            end, detail = told or ("recorded" if builder.whole and not loaded.cut else None, None)
+            yield builder.finish(names.unique(stem(path), given), end, detail)
 
         yield from each_session(conversations(loaded, is_message), session)
