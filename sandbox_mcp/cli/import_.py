@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandbox_grader.errors import ImportFormatError
     from sandbox_grader.importers import Imported, Importer
 
-    from sandbox_mcp.trajectory import Event
+    from sandbox_mcp.trajectory import Event, SessionStarted
 
 TOGETHER = frozenset({"mtu"})
 """Formats of which one file tells nothing without the others."""
@@ -51,6 +51,7 @@ def command(
     read = partial(mapped.read, mapping=mapped.mapping_in(mapping)) if mapping else importer(format_name)
     files = files_of(format_name, inputs)
     out.mkdir(parents=True, exist_ok=True)
+    trials = _Trials(out)
     written: list[dict[str, Any]] = []
     unreadable: list[ImportFormatError] = []
     for session in _of_all(read, files, unreadable, together=format_name in TOGETHER):
@@ -58,8 +59,10 @@ def command(
             replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
             for event in session.events
         ]
-        path = _kept(out, session.name, events)
+        path, moved = _kept(out, session.name, events, trials)
         losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
+        if moved is not None:
+            losses.append({"where": "trial", "what": moved})
         written.append({"session": session.name, "path": str(path), "losses": losses})
         if not as_json:
             for loss in losses:
@@ -100,21 +103,71 @@ def _of_all(
             return
 
 
-def _kept(folder: Path, name: str, events: "Sequence[Event]") -> Path:
-    """Write a log, with a number behind its name where another log has that name; the same log is not written twice."""
+class _Trials:
+    """The trials that a folder has of each agent in each scenario and variant.
+
+    Most formats do not number repetitions; comparisons need each of them to be a trial of its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._taken: dict[tuple[str, str, str], set[int]] | None = None
+
+    def free(self, first: "SessionStarted") -> int:
+        """The session's own trial, or the next one that no other session has; it is taken from now on."""
+        if not first.scenario:
+            return first.trial
+        if self._taken is None:
+            self._taken = {}
+            for path in self._folder.glob("*.jsonl"):
+                with path.open("rb") as log:
+                    there = _started(log.readline())
+                if there is not None:
+                    self._taken.setdefault(self._place(there), set()).add(there.trial)
+        taken = self._taken.setdefault(self._place(first), set())
+        trial = first.trial if first.trial not in taken else max(taken) + 1
+        taken.add(trial)
+        return trial
+
+    def _place(self, first: "SessionStarted") -> tuple[str, str, str]:
+        return first.scenario, first.variant, repr(sorted(first.agent.items(), key=str))
+
+
+def _kept(folder: Path, name: str, events: "Sequence[Event]", trials: _Trials) -> tuple[Path, str | None]:
+    """Write a log, with a number behind its name where another log has that name; the same log is not written twice.
+
+    Gives where it is, and what its trial became where that of the source is another session's.
+    """
+    from sandbox_grader.errors import GraderError
+
     from sandbox_mcp.trajectory import SessionStarted, to_line
 
-    number = 1
+    first = events[0] if events else None
+    if not isinstance(first, SessionStarted):
+        raise GraderError(f"session {name!r} begins with {type(first).__name__}; expected SessionStarted")
+    rest, number = "".join(map(to_line, events[1:])), 1
     while True:
         called = name if number == 1 else f"{name}-{number}"
-        first = events[0]
-        ours = isinstance(first, SessionStarted) and first.session == name
-        head = replace(first, session=called) if ours else first
-        path, text = folder / f"{called}.jsonl", "".join(map(to_line, (head, *events[1:])))
+        path, head = folder / f"{called}.jsonl", replace(first, session=called) if first.session == name else first
         if not path.exists():
             break
-        if path.read_bytes() == text.encode():
-            return path
+        data = path.read_bytes()
+        there = _started(data.partition(b"\n")[0])
+        if there is not None and data == (to_line(replace(head, trial=there.trial)) + rest).encode():
+            return path, None
         number += 1
-    write_whole(path, text)
-    return path
+    trial = trials.free(first)
+    write_whole(path, to_line(replace(head, trial=trial)) + rest)
+    if trial == first.trial:
+        return path, None
+    return path, f"trial {first.trial} of {first.scenario!r} is another session's; this one counts as trial {trial}"
+
+
+def _started(line: bytes) -> "SessionStarted | None":
+    """What the first line of a log says; None where it is no log's."""
+    from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory
+
+    try:
+        return parse_trajectory(line).started
+    except TrajectoryError:
+        return None

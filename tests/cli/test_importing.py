@@ -180,3 +180,27 @@ def test_a_file_of_a_folder_that_is_read_as_a_whole_keeps_none_of_the_others_awa
     done = brought_in("claude-code", tmp_path / "out", tmp_path / "project")
     assert (done.exit_code, done.stderr.count("not JSON")) == (2, 2), done.output
     assert words_in(tmp_path / "out") == {"a.jsonl": "Hello.", "c.jsonl": "Hello.", "one.jsonl": "Hello."}
+
+
+def of(model: str, scenario: str = "wifi_off") -> dict[str, object]:
+    return {"messages": CHAT, "model": model, "metadata": {"scenario": scenario}}
+
+
+def trials_in(folder: Path) -> list[tuple[str, str, int]]:
+    heads = [read_trajectory(path).started for path in folder.iterdir()]
+    return sorted((str(head.agent["model"]), head.scenario, head.trial) for head in heads)
+
+
+@each("apart", [False, True])
+def test_repetitions_that_a_format_does_not_number_are_trials(tmp_path: Path, *, apart: bool) -> None:
+    told = [of("a"), of("a"), of("a", "wifi_on"), of("b")]
+    files = [written(tmp_path / f"{number}.json", one) for number, one in enumerate(told)]
+    done = [
+        brought_in("openai-chat", tmp_path / "out", *given)
+        for given in ([[file] for file in files] if apart else [files])
+    ]
+    expected = [("a", "wifi_off", 0), ("a", "wifi_off", 1), ("a", "wifi_on", 0), ("b", "wifi_off", 0)]
+    assert trials_in(tmp_path / "out") == expected
+    assert sum("counts as trial 1" in one.stdout for one in done) == 1
+    brought_in("openai-chat", tmp_path / "out", *files)
+    assert trials_in(tmp_path / "out") == expected
