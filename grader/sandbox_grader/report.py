@@ -394,9 +394,43 @@ def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False
         return True
     if quiet:
         return False
-    known = sorted({f"{key}.{value}" for item in sessions for key, v in item.verdicts.items() for value in v.values})
-    near = [value for value in known if value.startswith(f"{family}.")] or known
-    raise GraderError(f"unknown metric {metric!r}; these sessions have {', '.join(near) or 'none'}")
+    known = {
+        f"{key}.{figure}"
+        for item in sessions
+        for key, verdict in item.verdicts.items()
+        for figure, value in verdict.values.items()
+        if value is None or isinstance(value, int | float)
+    }
+    near = [figure for figure in known if figure.startswith(f"{family}.")]
+    near = near or [figure for figure in known if figure.partition(".")[2] in (metric, name)]
+    families = {figure.partition(".")[0] for figure in known}
+    told = ", ".join(sorted(near)) or f"those of {', '.join(sorted(families)) or 'no family'}, as FAMILY.NAME"
+    raise GraderError(f"unknown metric {metric!r}; these sessions have {told}")
+
+
+def mixed(sessions: Iterable[Scores]) -> list[str]:
+    """Why the figures of these sessions may not be what they seem: several agents in them, or repeated trials."""
+    agents: Counter[str] = Counter()
+    places: Counter[tuple[str, str, int, str]] = Counter()
+    for item in sessions:
+        model, agent = item.agent.get("model"), item.agent.get("name")
+        called = str(agent or model or "unnamed") + (f" ({model})" if agent and model else "")
+        agents[called] += 1
+        places[cluster_of(item), item.variant, item.trial, called] += 1
+    told: list[str] = []
+    if len(agents) > 1:
+        most = ", ".join(f"{name}: {count}" for name, count in agents.most_common(5))
+        more = f" and {len(agents) - 5} more" if len(agents) > 5 else ""
+        told.append(
+            f"sessions of {len(agents)} agents are taken together here ({most}{more}); 'compare' and 'table' "
+            "keep them apart"
+        )
+    if again := sum(places.values()) - len(places):
+        told.append(
+            f"{counted(again, 'session')} with scenario, variant, trial and agent of another one, which may be the "
+            "same one twice; each counts as a further trial"
+        )
+    return told
 
 
 _UNSAID: dict[str, Any] = dict.fromkeys(

@@ -86,7 +86,7 @@ def command(
     from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.kept import without_collection
     from sandbox_grader.many import SuiteFinder, grade_many
-    from sandbox_grader.report import check_metric
+    from sandbox_grader.report import check_metric, mixed
     from sandbox_grader.scores import KEPT_FROM
     from sandbox_grader.tables import EXPLAINING, FORMS
 
@@ -105,6 +105,7 @@ def command(
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
+    report.warnings += mixed(report.sessions)
     for told in (*report.warnings, *(item.reason for item in report.unreadable)):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     if not as_json and (told := without_scenario(report)):

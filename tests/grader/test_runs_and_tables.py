@@ -17,7 +17,7 @@ from sandbox_grader.comparison import compare_graders, holm
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import read_report
 from sandbox_grader.metric import Verdict
-from sandbox_grader.report import Report
+from sandbox_grader.report import Report, mixed
 from sandbox_grader.scores import Scores, grade
 
 from sandbox_mcp.cli import group
@@ -368,11 +368,31 @@ def test_no_difference_beyond_what_shares_can_differ_by_is_told() -> None:
     assert "these are too few scenarios to have found any difference" in str(a.compare(b))
 
 
-def test_an_unknown_metric_is_named_with_those_there_are() -> None:
-    with pytest.raises(
-        GraderError, match=r"unknown metric 'tooltalk.sucess'; these sessions have tooltalk.recall, tooltalk.s"
-    ):
-        _ = Report([scores(success=True, recall=0.5)], metric="tooltalk.sucess").score
+@each(
+    ("metric", "told"),
+    [
+        ("tooltalk.sucess", "tooltalk.recall, tooltalk.success"),
+        ("recall", "tooltalk.recall"),
+        ("talk.recall", "tooltalk.recall"),
+        ("bleu.score", "those of tooltalk, as FAMILY.NAME"),
+        ("tooltalk.how", "tooltalk.recall, tooltalk.success"),
+    ],
+)
+def test_an_unknown_metric_is_named_with_those_there_are(metric: str, told: str) -> None:
+    with pytest.raises(GraderError) as caught:
+        _ = Report([scores(success=True, recall=0.5, how="exactly")], metric=metric).score
+    assert str(caught.value) == f"unknown metric {metric!r}; these sessions have {told}"
+
+
+def test_what_grade_takes_together_is_told(good: Path, bad: Path) -> None:
+    done = CliRunner().invoke(group, ["grade", str(good), str(bad), "--json", "--no-bounds"])
+    [again] = json.loads(done.stdout)["warnings"]
+    assert again.startswith("2 sessions with scenario, variant, trial and agent of another one")
+    assert again in done.stderr
+    several = [replace(scores(session=name), agent={"name": "mine", "model": name}) for name in ("m-1", "m-2")]
+    [agents] = mixed(several)
+    assert agents.startswith("sessions of 2 agents are taken together here (mine (m-1): 1, mine (m-2): 1)")
+    assert mixed([scores(trial=trial) for trial in range(3)]) == []
 
 
 def test_passing_follows_the_metric() -> None:

@@ -94,7 +94,10 @@ class ToolScan:
         if not is_toolscan(trajectory.started):
             if not truth:
                 return Verdict(inconclusive="no reference solution, without which the original stops")
-            counted = tally(read_run(trajectory))
+            run = read_run(trajectory)
+            if run.finished is None and trajectory.complete:
+                return Verdict(inconclusive="nothing tells whether the run finished, and the original needs to know")
+            counted = tally(run)
         elif not is_whole(case):
             return Verdict(
                 inconclusive="the log says that it comes from ToolScan but not of which case; import it again"

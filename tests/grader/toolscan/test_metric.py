@@ -192,6 +192,10 @@ class TestAsCoded:
     def test_a_solution_without_calls_has_no_verdict(self):
         assert "divides" in grade(session(do()), solution(), mode="compat").inconclusive
 
+    def test_nor_has_one_of_which_nothing_tells_whether_it_finished(self):
+        graded = grade(session(do(), reason="recorded"), solution(("search", {})), mode="compat")
+        assert "whether the run finished" in graded.inconclusive
+
     def test_nor_has_a_session_without_a_solution(self):
         assert "no reference solution" in grade(session(do()), mode="compat").inconclusive
 
