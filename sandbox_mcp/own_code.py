@@ -35,6 +35,10 @@ def own_code(place: str) -> Any:
     module, _, attribute = place.partition(":")
     if not module or not attribute:
         raise OwnCodeError(f"expected MODULE:ATTRIBUTE, got {place!r}")
+    if module.endswith(".py") or "/" in module or "\\" in module:
+        stem = Path(module.replace("\\", "/")).stem
+        hint = f"go to its folder and name the module as an import would: {stem}:{attribute}"
+        raise OwnCodeError(f"{module!r} is a file; {hint}")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     with others_code(f"module {module!r} cannot be imported", OwnCodeError):
@@ -67,9 +71,18 @@ def told(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if isinstance(error, ImportError | SyntaxError) and lines:  # they say what and where themselves
         return lines[0]
+    return f"{type(error).__name__}{': ' if lines else ''}{lines[0] if lines else ''}{place_of(error)}"
+
+
+def place_of(error: BaseException) -> str:
+    """In which file and line of theirs code of others broke, in brackets; empty where none of it is known.
+
+    A line of the user's own says more than one of a package that is installed, which it called.
+    """
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_others(frame.filename)]
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{': ' if lines else ''}{lines[0] if lines else ''}{place}"
+    own = [frame for frame in frames if "site-packages" not in Path(frame.filename).parts]
+    last = (own or frames)[-1:]
+    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
 
 
 def _is_of_others(file: str) -> bool:

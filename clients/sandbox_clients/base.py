@@ -12,12 +12,18 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from sandbox_scenarios.model import Solution
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import SandboxError, error_line
+from sandbox_mcp.own_code import place_of
 from sandbox_mcp.users import Line
 
 
 class AgentError(SandboxError):
     """The agent or its model endpoint broke; says nothing about what the agent can do."""
+
+
+def raised(error: BaseException) -> AgentError:
+    """The fault of an agent whose code raised this, with the file and line of its own where it did."""
+    return AgentError(f"the agent raised {error_line(error)}{place_of(error)}")
 
 
 class UnknownAgentError(SandboxError):

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools
-from sandbox_mcp.errors import error_line, inner_errors
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools, raised
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.users import Line
 
 
@@ -48,7 +48,7 @@ class _Asking:
         except AgentError:
             raise
         except Exception as error:
-            raise AgentError(f"the agent raised {error_line(inner_errors(error)[0])}") from error
+            raise raised(inner_errors(error)[0]) from error
         turn = AgentTurn(answer) if isinstance(answer, str) else answer
         if not isinstance(turn, AgentTurn):  # pyright: ignore[reportUnnecessaryIsInstance]  (code of others)
             raise AgentError(f"the agent answered with {type(turn).__name__}; expected text, or an AgentTurn")

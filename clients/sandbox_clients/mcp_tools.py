@@ -139,9 +139,11 @@ class McpTools:
         await checkpoint_if_cancelled()  # a server in the same process gives no other task a chance to stop the caller
         meta = cast("Any", dict(mark)) or None
         try:
-            if isinstance(request.arguments, str):
-                return output(await self._call_raw(request.name, request.arguments, meta))
-            return output(await self.client.call_tool(request.name, dict(request.arguments), meta=meta))
+            given: Any = cast("Any", request.arguments)  # whatever an agent of others hands on
+            if not isinstance(given, Mapping | None):
+                return output(await self._call_raw(request.name, _as_text(given), meta))
+            arguments = dict(cast("Mapping[str, Any]", given or {}))
+            return output(await self.client.call_tool(request.name, arguments, meta=meta))
         except (MCPError, OSError, ValueError, RuntimeError) as error:
             raise AgentError(f"the call of {request.name!r} was not answered: {error_line(error)}") from error
 
@@ -159,6 +161,16 @@ class McpTools:
 
         request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=meta))
         return await self.client.session.send_request(request, CallToolResult)
+
+
+def _as_text(arguments: object) -> str:
+    """Arguments that are not an object, as text: the session says what is wrong with them, whoever wrote them."""
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(arguments)
 
 
 def _share_compiled(session: "ClientSession") -> None:

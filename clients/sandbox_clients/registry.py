@@ -5,6 +5,7 @@ answers a conversation; whatever it is, it gets what every agent gets.
 """
 
 import shlex
+import shutil
 import sys
 
 from sandbox_scenarios.problem import closest
@@ -64,6 +65,7 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
 
         return HttpAgent.of(name, given)
     if ":" in name:
+        _refuse_address(name)
         return _own(name, given)
     hint = closest(name, [*AGENTS, *FRAMEWORKS])
     raise UnknownAgentError(f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute")
@@ -77,7 +79,22 @@ def _command(name: str, settings: AgentSettings) -> Agent:
         raise UnknownAgentError(f"agent {name!r} is not a command line: {error}") from error
     if not command:
         raise UnknownAgentError(f"agent {name!r} names no command; write {prefix}:PROGRAM ARGUMENTS")
+    if shutil.which(command[0]) is None:
+        raise UnknownAgentError(f"agent {name!r}: there is no program {command[0]!r} that can be started")
     return (LineAgent if prefix == "command" else TextAgent)(name, command, settings)
+
+
+def _refuse_address(name: str) -> None:
+    """See that a service was not meant, whose address is written without its scheme or with another.
+
+    Raises:
+        UnknownAgentError: it was.
+    """
+    after = name.partition(":")[2]
+    if after.startswith("//") or after[:1].isdigit():
+        address = name if after[:1].isdigit() else after.strip("/")
+        hint = f"a service is named by its address, such as http://{address or 'HOST:PORT'}"
+        raise UnknownAgentError(f"agent {name!r} has no scheme {' or '.join(ADDRESS)}; {hint}")
 
 
 def _own(name: str, settings: AgentSettings) -> Agent:
@@ -85,16 +102,18 @@ def _own(name: str, settings: AgentSettings) -> Agent:
         found = own_code(name)
     except OwnCodeError as error:
         raise UnknownAgentError(f"agent {name!r}: {error}") from error
-    if isinstance(found, Agent):
-        return found
-    if asked := function_agent(found, name):
-        return asked
+    if agent := _as_agent(found, name):
+        return agent
     made = None
     if callable(found):
         with others_code(f"agent {name!r}: called with AgentSettings to make an agent, it failed", UnknownAgentError):
             made = found(settings)
-    if not isinstance(made, Agent):
-        expected = "an Agent, something that makes one from AgentSettings, or an async function"
-        gave = f"{type(found).__name__} that gives {type(made).__name__}" if callable(found) else type(found).__name__
-        raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {gave}")
-    return made
+    if agent := _as_agent(made, name):
+        return agent
+    expected = "an Agent or an async function, or something that makes one from AgentSettings"
+    gave = f"{type(found).__name__} that gives {type(made).__name__}" if callable(found) else type(found).__name__
+    raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {gave}")
+
+
+def _as_agent(found: object, name: str) -> Agent | None:
+    return found if isinstance(found, Agent) else function_agent(found, name)

@@ -6,7 +6,9 @@ stderr, and no secret to either: keys are read from the environment.
 
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -316,7 +318,9 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
-    with terminated_as_interrupted():
+    # what an agent of one's own prints is no result; a person at a terminal needs stdout to edit lines
+    aside = nullcontext() if options["user"] == "human" else redirect_stdout(sys.stderr)
+    with terminated_as_interrupted(), aside:
         executor = _executor(recipe)
         crew = recipe()
         jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types

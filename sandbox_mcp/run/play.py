@@ -12,10 +12,10 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 import anyio
-from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target
+from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target, raised
 from sandbox_scenarios.plan import PlanError, staged
 
-from sandbox_mcp.errors import error_line, inner_errors
+from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.session import Reply, SessionSpec
@@ -147,4 +147,4 @@ def its_own_fault() -> Generator[None]:
 def problem_of(error: BaseException) -> str:
     """What an agent broke on, in one sentence."""
     cause = inner_errors(error)[0]
-    return str(cause) if isinstance(cause, AgentError | PlanError) else f"the agent raised {error_line(cause)}"
+    return str(cause) if isinstance(cause, AgentError | PlanError) else str(raised(cause))

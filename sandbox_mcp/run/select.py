@@ -29,7 +29,7 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     """The names of the scenarios selected, each once, in the suite's order.
 
     Raises:
-        RunError: a selector selects nothing, its file cannot be read, or there are no scenarios.
+        RunError: a selector selects nothing, a list of selectors is empty or cannot be read, or there are no scenarios.
         UnknownScenarioError: a name is unknown.
     """
     expanded = list(_expanded(selectors))
@@ -87,7 +87,7 @@ def of_world(suite: Suite, world: str) -> tuple[str, ...]:
 def _expanded(selectors: Iterable[str]) -> Iterator[str]:
     for selector in selectors:
         if selector == "-":
-            yield from _lines(sys.stdin.read())
+            yield from _lines(sys.stdin.read(), "standard input")
         elif selector.startswith("@"):
             path = selector[1:]
             try:
@@ -95,14 +95,17 @@ def _expanded(selectors: Iterable[str]) -> Iterator[str]:
             except (OSError, UnicodeDecodeError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
                 raise RunError(f"selector file {path!r} cannot be read: {reason}") from error
-            yield from _lines(text)
+            yield from _lines(text, f"selector file {path!r}")
         else:
             yield selector
 
 
-def _lines(text: str) -> list[str]:
+def _lines(text: str, source: str) -> list[str]:
+    """The selectors in a list, which names one at least: whoever gives an empty one does not mean every scenario."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    return [line for line in lines if line]
+    if found := [line for line in lines if line]:
+        return found
+    raise RunError(f"{source} names no scenario; give one selector a line")
 
 
 def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:

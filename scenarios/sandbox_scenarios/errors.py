@@ -44,8 +44,8 @@ class UnknownScenarioError(ScenarioError):
         self.name = name
         self.abstract = abstract
         self.suggestions = tuple(get_close_matches(name, list(known), n=3, cutoff=0.5))
-        hint = (
-            f"did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else "see 'scenarios list'"
-        )
+        hint = "see 'sandbox-mcp scenarios list'"
+        if self.suggestions:
+            hint = f"did you mean {' or '.join(map(repr, self.suggestions))}?"
         problem = f"scenario {name!r} is a base that others extend" if abstract else f"unknown scenario {name!r}"
         super().__init__(f"{problem}; {hint}")

@@ -105,7 +105,7 @@ def test_what_a_function_raises_is_a_fault_of_the_agent() -> None:
     async def broken(asked: Asked) -> str:
         raise KeyError(asked.said[-1].text)
 
-    with pytest.raises(AgentError, match="the agent raised KeyError: 'boom'"):
+    with pytest.raises(AgentError, match=r"the agent raised KeyError: 'boom' \(test_agents\.py, line \d+\)"):
         turns(FunctionAgent(broken, "broken"), "boom")
 
 
@@ -135,6 +135,10 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         "def made(settings): return RefuseAgent(name=f'made for {settings.endpoint.model}')\n"
         "class Inner:\n    agent = instance\n"
         "def wrong(settings): return 5\n"
+        "def chosen(settings): return polite\n"
+        "class Polite:\n"
+        "    def __init__(self, settings): self.model = settings.endpoint.model\n"
+        "    async def __call__(self, asked): return f'No, says {self.model}.'\n"
         "number = 5\n",
     )
     write(tmp_path / "broken_agents.py", "import no_such_package\n")
@@ -152,6 +156,8 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         ("my_agents:instance", "instance"),
         ("my_agents:Inner.agent", "instance"),
         ("my_agents:made", "made for m"),
+        ("my_agents:chosen", "my_agents:chosen"),
+        ("my_agents:Polite", "my_agents:Polite"),
     ],
 )
 def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_as: str) -> None:
@@ -171,6 +177,15 @@ def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_
         ("my_agents:wrong", "'my_agents:wrong' is not an agent"),
         ("my_agents:number", "is not an agent; expected an Agent"),
         (":x", "expected MODULE:ATTRIBUTE"),
+        (
+            "my_agents.py:polite",
+            "'my_agents.py' is a file; go to its folder and name the module as an import would: my_agents:polite",
+        ),
+        ("./own/my_agents.py:polite", "as an import would: my_agents:polite"),
+        ("localhost:8123", "a service is named by its address, such as http://localhost:8123"),
+        ("ws://127.0.0.1:8123/agent", "such as http://127.0.0.1:8123/agent"),
+        ("command:/no/such/program now", "there is no program '/no/such/program' that can be started"),
+        ("command-text:no-such-program", "there is no program 'no-such-program' that can be started"),
     ],
 )
 def test_what_is_no_agent_is_told_in_one_line(name: str, says: str) -> None:

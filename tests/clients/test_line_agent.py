@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader import Trajectory, read_trajectory
@@ -79,7 +80,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     batch = Batch(
         Crew(
             Suite(),
-            agent_named("command:/no/such/program --now"),
+            LineAgent("gone since", ("/no/such/program", "--now"), AgentSettings()),
             users_named("scripted", EndpointSettings()),
             folder,
         ),

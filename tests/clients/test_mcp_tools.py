@@ -101,8 +101,8 @@ def test_an_unknown_tool_is_an_answer(name: str, kind: Any, era: Any) -> None:
 
 
 @ALL
-@each("text", ['{"on": fal', "off", "[1]", '"off"', "7"])
-def test_what_is_no_object_reaches_the_session_as_it_was_written(text: str, kind: Any, era: Any) -> None:
+@each("text", ['{"on": fal', "off", "[1]", '"off"', "7", [False], 7, {False}])
+def test_what_is_no_object_reaches_the_session_as_it_was_written(text: Any, kind: Any, era: Any) -> None:
     output, session = calling("set_wifi_status", text, kind, era)
     (call,) = session.calls
     assert output.text.startswith("ArgumentFormatError: ")

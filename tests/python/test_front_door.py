@@ -177,7 +177,7 @@ def test_what_an_agents_tasks_raised_is_told_and_not_that_there_were_tasks() -> 
         return "never"
 
     [session] = evaluate(in_tasks, Suite().select("wifi_off")).sessions
-    assert session.detail == "the agent raised ValueError: of the task"
+    assert session.detail.startswith("the agent raised ValueError: of the task (test_front_door.py, line ")
 
 
 def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:

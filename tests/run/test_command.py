@@ -297,6 +297,18 @@ def test_a_long_run_tells_the_whole_after_every_tenth(tmp_path: Path) -> None:
     assert len(re.findall(r"^\d+/20 done · \d+ running · score 1.000", result.stderr, re.MULTILINE)) == 10
 
 
+def test_what_an_agent_prints_is_not_among_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        tmp_path / "chatty_agent.py",
+        "print('loading')\nasync def answer(asked):\n    print('thinking')\n    return 'I cannot do that.'\n",
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    result = ran("wifi_off", "--agent", "chatty_agent:answer", "--out", tmp_path / "out", "--json")
+    assert json.loads(result.stdout)["counts"]["played"] == 1
+    assert ["loading" in result.stderr, "thinking" in result.stderr] == [True, True]
+
+
 def test_processes_play_what_the_options_say(tmp_path: Path) -> None:
     arguments = ("wifi_off", "landlord_number", "--agent", "reference", "--executor", "processes", "--jobs", 1)
     assert summary(*arguments, "--out", tmp_path)["score"] == 1.0

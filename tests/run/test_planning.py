@@ -83,9 +83,17 @@ def test_built_in_scenarios_can_be_named_beside_ones_own(tmp_path: Path) -> None
         ("category:single_tool", "unknown category 'single_tool'; did you mean 'single_tool_call'"),
         ("@no-such-file", "selector file 'no-such-file' cannot be read: No such file"),
         ("pyproject.toml", "is a file; write @pyproject.toml for selectors in it, or --scenarios"),
+        ("@empty", "selector file 'empty' names no scenario"),
+        ("-", "standard input names no scenario"),
     ],
 )
-def test_a_selector_that_selects_nothing_is_told(selector: str, says: str) -> None:
+def test_a_selector_that_selects_nothing_is_told(
+    selector: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n# nothing changed\n"))
+    if selector == "@empty":
+        write(tmp_path / "empty", "# nothing changed\n")
+        monkeypatch.chdir(tmp_path)
     with pytest.raises(RunError) as caught:
         select(SUITE, (selector,))
     assert says in str(caught.value)

@@ -460,7 +460,7 @@ def test_suggestions_come_from_own_files_and_from_the_suite(tmp_path: Path) -> N
 
 
 def test_a_name_unlike_any_gets_a_hint_where_to_look() -> None:
-    with pytest.raises(UnknownScenarioError, match="unknown scenario 'qqqq'; see 'scenarios list'"):
+    with pytest.raises(UnknownScenarioError, match="unknown scenario 'qqqq'; see 'sandbox-mcp scenarios list'"):
         SUITE.get("qqqq")
 
 
