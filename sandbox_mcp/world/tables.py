@@ -226,6 +226,8 @@ def schema_of(table: type[Table]) -> TableSchema:
 
 def _derived(table: type[Table]) -> TableSchema:
     declared = cast(Any, table)
+    if "." in declared._name_:
+        raise WorldError(f"table {declared._name_!r}: expected a name without a dot; scenarios write '@table.label'")
     try:
         hints = get_type_hints(table, include_extras=True)
     except NameError as error:

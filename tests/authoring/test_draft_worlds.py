@@ -15,6 +15,50 @@ from sandbox_mcp.worlds import FILES
 from tests.each import each
 
 TESTS = Path(__file__).resolve().parents[1]
+PANTRY = '''
+"""A pantry whose table, column and tool have names that no id could have."""
+from typing import Self
+from sandbox_mcp import Id, Table, Text, Tx, World, key
+
+class Lamp(Table, single=True):
+    id: Id[Self] = key()
+    isOn: bool = False
+
+class Jar(Table, name="the Jar"):
+    """Jars."""
+    id: Id[Self] = key()
+    label: Text
+
+pantry = World("pantry", tables=[Lamp, Jar])
+
+@pantry.action(name="add-jar", adds=[Jar])
+def add_jar(tx: Tx, label: Text) -> Jar:
+    """Put up a jar."""
+    return tx.add(Jar, label=label)
+
+@pantry.action(updates=[Lamp.isOn])
+def switch(tx: Tx) -> None:
+    """Light the lamp."""
+    tx.change(tx.one(Lamp), isOn=True)
+'''
+FILLED = """\
+family: pantry
+scenarios:
+  - name: fill_pantry
+    world: pantry
+    about: A jar and the lamp.
+    categories: [multiple_tool_call, single_user_turn]
+    clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+    state: {lamp: {}, the Jar: {old: {label: Quinces}}}
+    tools: [add-jar, switch]
+    user: {goal: You want a jar of plums., opening: Put up a jar of plums and light the lamp.}
+    reference:
+      - turns:
+          - calls: [{tool: switch}, {tool: add-jar, arguments: {label: Plums}}]
+            reply: The plums are put up.
+    milestones:
+      - {id: put, table: the Jar, adds: {label: Plums}}
+"""
 
 
 def played(suite: Suite, name: str) -> Trajectory:
@@ -96,3 +140,11 @@ def test_a_new_row_is_asked_for_by_the_fixed_rows_and_the_labels_that_it_names(
     entry = drafted(Suite([declared / "ward.yaml"]), "ward_round", tmp_path, declared / "ward.yaml")
     [added] = [item["adds"] for item in entry["milestones"] if "adds" in item]
     assert added == {"drug": "para", "patients": {"set": ["@patient.salgado"]}}
+
+
+def test_tables_and_columns_of_any_name_give_theirs_to_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pantry.py").write_text(PANTRY, encoding="utf-8")
+    (tmp_path / "pantry.yaml").write_text(FILLED, encoding="utf-8")
+    monkeypatch.setenv(FILES, str(tmp_path / "pantry.py"))
+    entry = drafted(Suite([tmp_path / "pantry.yaml"]), "fill_pantry", tmp_path, tmp_path / "pantry.yaml")
+    assert {"is_on_on", "the_jar_adds"} <= {item["id"] for item in entry["milestones"]}

@@ -117,9 +117,9 @@ class Drafter:
         if step.tool.name in self.hints.switches and step.event.arguments.get("on") is True:
             services.add(self.hints.off_first)
         for name in services:
-            found |= {item for item in (f"{name}_on", f"{name}_off") if item in self.drafted}
+            found |= {snake(f"{name}_on"), snake(f"{name}_off")} & self.drafted.keys()
         openers = [gate.opened_by for gate in self.home.gates.values()]
-        opened = {f"{column}_on" for effect in effects(self.home, openers) for column in effect.columns}
+        opened = {snake(f"{column}_on") for effect in effects(self.home, openers) for column in effect.columns}
         return found | (opened & set(self.drafted))
 
     # Deeds
@@ -149,7 +149,7 @@ class Drafter:
         if not self._lasts(table, key, after) or (before is not None and key not in self.setting.labels):
             return
         kind = "adds" if before is None else "removes" if after is None else "updates"
-        name = "_".join((table, kind, "by_user", *([str(number + 1)] if number else [])))
+        name = snake("_".join((table, kind, "by_user", *([str(number + 1)] if number else []))))
         row = self._row(table, key, before, after, None)
         self.drafted.setdefault(name, Drafted(name, {"table": table, kind: row}, number))
 
@@ -163,7 +163,8 @@ class Drafter:
     def _grouped(
         self, number: int, table: str, kind: str, row: dict[str, Any], step: StoryStep, *, lasting: bool
     ) -> None:
-        name = "_".join((table, kind, *([str(number + 1)] if number else []), *([] if lasting else ["for_now"])))
+        turn = [str(number + 1)] if number else []
+        name = snake("_".join((table, kind, *turn, *([] if lasting else ["for_now"]))))
         mine = self.drafted.get(name)
         if mine is None:
             mine = self.drafted[name] = Drafted(name, {"table": table, kind: row}, number, transient=not lasting)
@@ -177,9 +178,9 @@ class Drafter:
         self._of_step.setdefault(step.number, set()).add(name)
 
     def _switch(self, number: int, table: str, column: str, value: Any, step: StoryStep) -> None:
-        name, other = f"{table}_{column}", ""
+        name, other = snake(f"{table}_{column}"), ""
         if isinstance(value, bool):
-            name, other = (f"{column}_{'on' if on else 'off'}" for on in (value, not value))
+            name, other = (snake(f"{column}_{'on' if on else 'off'}") for on in (value, not value))
         state = next(iter(self.story.end.table(table).values()))
         after = self._before(step) | ({other} & self.drafted.keys())
         mine = Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)

@@ -39,7 +39,7 @@ def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[
             if right is not None and _alike(schema, right, row) and other not in meant:
                 label = setting.labels[key].partition(".")[2]
                 body = {"tool": step.tool.name, "arguments": {name: setting.value(name, other)}}
-                yield {"id": f"{snake(step.tool.name)}_{label}", "about": "Not the one that is meant.", **body}
+                yield {"id": snake(f"{step.tool.name}_{label}"), "about": "Not the one that is meant.", **body}
 
 
 def _targets(home: World, tool: Tool) -> Iterator[tuple[str, TableSchema, str]]:

@@ -33,6 +33,6 @@ def has(text: str, word: str) -> bool:
 
 
 def snake(name: str) -> str:
-    """A tool's name as ids are written: ``SendMessage`` is ``send_message``, and ``get-user`` is ``get_user``."""
+    """A tool's, table's or column's name as in ids: ``SendMessage`` and ``send-message`` are ``send_message``."""
     plain = re.sub(r"[^a-z0-9_]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
     return plain if plain[:1].isalpha() else f"call_{plain}"

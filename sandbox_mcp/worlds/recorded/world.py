@@ -8,10 +8,9 @@ in which what a model answered once stands in for what the tape does not have; n
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -19,21 +18,19 @@ from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.definition import Parameter, Tool
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.tools.value_schemas import is_within, referred
 from sandbox_mcp.world.effects import Effects
 from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
 from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
+from sandbox_mcp.worlds.recorded.schemas import inlined, names_in
 from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape, without
 
 EXAMPLES = 8
 """How many recorded calls a model is shown that answers for a tape."""
 COMPARED = 2_000
 """How many characters of the arguments of two calls are compared: it may cost their product."""
-MOST_REFERENCES = 2_000
-"""How many references of one schema are written out; behind that anything may stand."""
 UNPLAYABLE = frozenset({"send_message_to_user"})
 """Names that a session may need for itself."""
 
@@ -146,12 +143,11 @@ def _told(after: tuple[Deed, ...]) -> str:
 def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
     schema = listed.listed
     given = cast("Mapping[str, Any]", schema["inputSchema"])
-    properties = cast("Mapping[str, Any]", given.get("properties") or {})
-    required = cast("Sequence[str]", given.get("required") or ())
+    properties, required = given.get("properties"), names_in(given.get("required"))
     effects = Effects(adds=frozenset({"act"})) if listed.acts else Effects()
     parameters: list[Parameter] = []
-    for name, item in properties.items():
-        inside = inlined(cast("dict[str, Any]", item), given) if isinstance(item, dict) else {}
+    for name, item in cast("dict[str, Any]", properties).items() if isinstance(properties, dict) else ():
+        inside = inlined(item, given)
         text = str(inside.pop("description", ""))
         parameters.append(Parameter(name, inside, name in required, text))
     return Tool(
@@ -215,43 +211,10 @@ def value_of(result: Mapping[str, Any]) -> Any:
 
 def text_of(result: Mapping[str, Any]) -> str:
     """The texts of a result, one below the other; what is not text as JSON."""
-    parts = cast("list[Mapping[str, Any]]", result.get("content") or [])
+    content: Any = result.get("content") or []
+    blocks = cast("list[Any]", content if isinstance(content, list) else [content])
+    texts = [value_of({"content": [block]}) for block in blocks]
     return "\n".join(
-        str(part.get("text")) if part.get("type") == "text" else json.dumps(part, ensure_ascii=False) for part in parts
+        text if isinstance(text, str) else json.dumps(block, ensure_ascii=False)
+        for text, block in zip(texts, blocks, strict=True)
     )
-
-
-def inlined(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema with what its references lead to in their place; one that has itself inside ends in 'anything'.
-
-    So does what lies behind ``MOST_REFERENCES``, because definitions that refer to each other multiply.
-    """
-    made = count()
-
-    def written(part: Any, via: tuple[str, ...]) -> Any:
-        if isinstance(part, list):
-            return [written(item, via) for item in cast("list[Any]", part)]
-        if not isinstance(part, Mapping):
-            return part
-        parts = cast("Mapping[str, Any]", part)
-        reference = parts.get("$ref")
-        if not is_within(reference):
-            return {name: written(_without_flags(name, item), via) for name, item in parts.items() if name != "$defs"}
-        if reference in via or next(made) >= MOST_REFERENCES:
-            return {}
-        beside = {name: item for name, item in parts.items() if name != "$ref"}
-        return {**written(referred(reference, whole), (*via, reference)), **written(beside, via)}
-
-    return written(schema, ())
-
-
-def _without_flags(keyword: str, held: Any) -> Any:
-    """What a keyword holds, with ``{}`` for schemas that are written ``true`` or ``false``, as some servers do."""
-    if keyword == "items" and isinstance(held, bool):
-        return {}
-    if keyword in ("anyOf", "oneOf", "allOf") and isinstance(held, list):
-        return [{} if isinstance(item, bool) else item for item in cast("list[Any]", held)]
-    if keyword == "properties" and isinstance(held, Mapping):
-        properties = cast("Mapping[str, Any]", held)
-        return {name: dict[str, Any]() if isinstance(item, bool) else item for name, item in properties.items()}
-    return held

@@ -97,6 +97,10 @@ def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
 @each(
     ("declared", "problem"),
     [
+        (
+            "class D(R, name='a.b'):\n    x: int\nw = World('w', tables=[D])",
+            "table 'a.b': expected a name without a dot",
+        ),
         ("w = World('w', tables=R)", "world 'w': tables is R; expected a list of tables, such as [R]"),
         ("class P:\n    id: int\nw = World('w', tables=[P])", "world 'w' lists P as a table; expected classes"),
         ("w = World('w', tables=[R])\nv = World('w', tables=[R])", "declares two worlds of the name 'w'"),

@@ -19,6 +19,7 @@ from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import load
 from tests.each import each
@@ -115,6 +116,25 @@ def test_references_in_a_schema_are_written_out(stage: Stage):
     assert schema["properties"] == {"number": {"type": "integer", "minimum": 1, "description": "Which lamp."}}
 
 
+@each(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": "no"}, {"type": "image"}], 'no\n{"type": "image"}'),
+        (["plainly no"], '"plainly no"'),
+        ("no at all", '"no at all"'),
+        ([], "the server gave no reason"),
+    ],
+)
+def test_an_error_is_told_however_the_server_put_it(tmp_path: Path, content: Any, text: str):
+    lines: list[Any] = [{"kind": "tool", "name": "try", "inputSchema": {"properties": [], "required": 3}}]
+    lines += [{"kind": "call", "tool": "try", "arguments": {}, "result": {"isError": True, "content": content}}]
+    (tmp_path / "odd.jsonl").write_text("\n".join([LINES[0], *map(json.dumps, lines)]) + "\n", encoding="utf-8")
+    [world] = load(tmp_path / "odd.jsonl")
+    running = Running(Snapshot({}), Clock(0.0), IdStream(""))
+    outcome = call(running, {"try": present(world.agent_tools["try"])}, "try", {})
+    assert told(outcome) == f"RecordedError: {text}"
+
+
 TANGLED = {f"D{n}": {"properties": {f"p{m}": {"$ref": f"#/$defs/D{m}"} for m in range(12)}} for n in range(12)}
 
 
@@ -130,6 +150,14 @@ TANGLED = {f"D{n}": {"properties": {f"p{m}": {"$ref": f"#/$defs/D{m}"} for m in 
         ({"$ref": "#/$defs/D0"}, {"p1": {"p2": 3}}, True),
         ({"$ref": "#/$defs/D0"}, {"p1": {"p2": {}}}, True),
         ({"$ref": "#"}, {"x": 3}, True),
+        ({"type": "object", "properties": {"required": {"type": "integer", "required": True}}}, {"required": 3}, True),
+        ({"type": "object", "properties": {"items": {"type": "integer"}}}, {"items": "three"}, False),
+        ({"type": ["strange", "string"], "enum": "no", "anyOf": {"a": 1}, "items": 3}, "a", True),
+        ({"type": ["strange", "string"], "enum": "no", "anyOf": {"a": 1}, "items": 3}, 3, False),
+        ({"type": "object", "required": ["a", 7]}, {"a": 1}, True),
+        ({"type": "object", "properties": 5, "required": True}, {"a": 1}, True),
+        (True, [1], True),
+        ("what?", 3, True),
     ],
 )
 def test_schemas_are_used_as_servers_write_them(tmp_path: Path, schema: Any, value: Any, accepted: bool):
