@@ -73,7 +73,7 @@ def test_a_model_that_knows_the_answers_goes_on_from_every_history(agent: str, r
 
 def test_an_agent_that_exits_ends_its_own_session_alone() -> None:
     report = evaluate(EXITING, PlayableSuite().select("wifi_off"), mode="prefix")
-    assert report.sessions[0].detail == "the agent raised SystemExit: 3"
+    assert str(report.sessions[0].detail).startswith("the agent raised SystemExit: 3 (runs.py, line ")
 
 
 def test_what_an_agent_does_is_forgotten_at_the_next_turn(tmp_path: Path) -> None:
