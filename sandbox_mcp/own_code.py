@@ -102,7 +102,8 @@ def _import_from_working_directory(name: str) -> None:
     if spec is None or spec.loader is None:
         return
     loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == spec.origin:
+    file = getattr(loaded, "__file__", None)
+    if file and spec.origin and Path(file).resolve() == Path(spec.origin).resolve():
         return
     if loaded is not None or name in sys.stdlib_module_names:
         raise ImportError(f"{spec.origin} has the name of another module that is in use; rename it")

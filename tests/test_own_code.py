@@ -32,6 +32,15 @@ def test_a_module_of_the_working_directory_is_found(folder: Path) -> None:
     assert own_code("mine:Inner.agent") == 5
 
 
+def test_it_is_the_same_module_by_whichever_link_it_was_imported_before(folder: Path) -> None:
+    (folder / "mine.py").write_text("agent = object()\n")
+    (folder / "link").symlink_to(folder)
+    sys.path.insert(0, str(folder / "link"))
+    assert own_code("mine:agent") is importlib.import_module("mine").agent
+    del sys.modules["mine"]
+    assert importlib.import_module("mine").agent is own_code("mine:agent")
+
+
 def test_it_may_import_what_lies_beside_it(folder: Path) -> None:
     (folder / "mine.py").write_text("from grader import score as agent\n")
     (folder / "grader").mkdir()

@@ -31,15 +31,15 @@ def command(
 
     if clash := [name for name in ask if name in KNOWN]:
         raise click.UsageError(f"{clash[0]!r} is a column that every sheet has; ask under another name")
-    unusable = list[Path]()
+    asked, unusable = tuple(dict.fromkeys(ask)) or tuple(QUESTIONS), list[Path]()
     sessions = [trajectory for _, trajectory in of_each_log(runs, lambda item: item, unusable)]
     if sample is not None and sample < len(sessions):
         sessions = random.Random(seed).sample(sessions, sample)  # noqa: S311 - a sample, not a secret
     find = SuiteFinder(places)
     known = {item.started.scenario: find(item.started.scenario) for item in sessions}
     goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
-    write_whole(out, sheet(sessions, goals, ask or QUESTIONS, seed))
-    for column in ask or QUESTIONS:
+    write_whole(out, sheet(sessions, goals, asked, seed))
+    for column in asked:
         click.echo(f"{column}: {QUESTIONS.get(column, 'as you agree upon')}", err=True)
     click.echo(f"wrote {counted(len(sessions), 'session')} to {out}", err=True)
     if unusable:

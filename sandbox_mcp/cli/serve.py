@@ -177,7 +177,7 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         from sandbox_mcp.server.workers import check_workers
 
         check_workers()
-    _check_user(given["user"], given["user_model"], play)
+    _check_user(given, play)
     suite = Suite(places, world=world)
     options: Mapping[str, Any] = {
         "max_sessions": given["max_sessions"],
@@ -220,9 +220,16 @@ def _check_no_http() -> None:
             raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
 
 
-def _check_user(user: str, model: str | None, play: Play) -> None:
-    if user == "llm" and not model:
+def _check_user(given: Mapping[str, Any], play: Play) -> None:
+    """See that the user can be reached, and that nothing was said of a model that plays none."""
+    user = given["user"]
+    if user == "llm" and not given["user_model"]:
         raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
+    for option in ("user_base_url", "user_api_key_env", "user_tools", "user_without"):
+        if given[option] and not given["user_model"]:
+            raise SandboxError(
+                f"--{option.replace('_', '-')} is for a user that a model plays; name it with --user-model"
+            )
     if user == "human" and not play.elicits:
         raise SandboxError("the human user is asked by elicitation; leave out --no-elicitation")
     if user == "human" and play.scenario and play.user_channel != "tool":

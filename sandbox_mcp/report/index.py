@@ -212,16 +212,26 @@ class Index:
         self.store.commit()
         return made
 
-    def session(self, key: str) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
-        """One session, read and graded again, and the run it belongs to; None where there is none of that name."""
+    def log_of(self, key: str) -> tuple[str, Path] | None:
+        """The run of a session, and its log; None where there is no session of that name."""
         row = self.store.execute("SELECT run, path FROM sessions WHERE id = ?", (key,)).fetchone()
-        if row is None:
-            return None
+        return None if row is None else (row["run"], Path(row["path"]))
+
+    def opened(self, run: str, log: Path) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
+        """One session of a run, read and graded again; None where it cannot be.
+
+        It asks the disk and not the index, so it needs no lock.
+        """
         try:
-            found, scenario = self.reading.session(Path(row["path"]))
-            return found.trajectory, found.scores, scenario, row["run"]
+            found, scenario = self.reading.session(log)
         except SandboxError:
             return None
+        return found.trajectory, found.scores, scenario, run
+
+    def session(self, key: str) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
+        """What is in the log of a session, and what came of it; None where there is none of that name."""
+        place = self.log_of(key)
+        return place and self.opened(*place)
 
 
 def _row(row: sqlite3.Row) -> dict[str, Any]:

@@ -156,8 +156,9 @@ def viewer_app(viewer: Viewer) -> Starlette:
 
     def session(request: Request) -> Response:
         key = request.query_params.get("id", "")
-        found = viewer.asked(lambda index: index.session(key))
-        if found is None:
+        place = viewer.asked(lambda index: index.log_of(key))
+        found = place and viewer.index.opened(*place)
+        if not found:
             return answer(None)
         trajectory, scores, scenario, run = found
         return answer(session_page(trajectory, scores, scenario, run, key))

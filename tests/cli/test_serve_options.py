@@ -65,6 +65,7 @@ def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named(monkeypa
         (["--user", "llm"], "name one with --user-model"),
         ([*MODELLED[:2], "--user-base-url", "here"], "cannot ask 'here'; --user-base-url must be an address"),
         (list(MODELLED), "in the variable 'KEY', which is not set; set it, name another variable with --user-api-key"),
+        (["--user-without", "knows"], "--user-without is for a user that a model plays; name it with --user-model"),
         (["--user", "human", "--no-elicitation"], "leave out --no-elicitation"),
         (["--user", "human", "--scenario", "wifi_off"], "add --user-channel tool"),
         (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),

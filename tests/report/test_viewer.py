@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -99,6 +100,15 @@ def test_questions_are_answered_while_a_log_is_graded(tmp_path: Path) -> None:
     assert viewer.overview()["runs"][0]["counts"]["sessions"] == 0
     answered.set()
     wait_for(lambda: viewer.overview()["runs"][0]["counts"]["sessions"] == 1)
+    asked.clear()
+    answered.clear()
+    client, session = TestClient(viewer_app(viewer), base_url="http://127.0.0.1"), {"id": "run:wifi_off-base-s0-t0"}
+    with ThreadPoolExecutor(1) as pool:  # of somebody who opens it
+        opening = pool.submit(client.get, "/api/session", params=session)
+        assert asked.wait(60)
+        assert viewer.overview()["runs"][0]["counts"]["sessions"] == 1
+        answered.set()
+        assert opening.result().json()["state"] == "passed"
     viewer.stop()
 
 
