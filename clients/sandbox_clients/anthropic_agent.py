@@ -59,7 +59,7 @@ def read_message(body: Any) -> ModelAnswer:
         if block.get("type") == "tool_use":  # input that is not an object stays as it is, for the session to judge
             given = block["input"]
             arguments = readable(given) if isinstance(given, str) else json.dumps(given)
-            calls.append(FunctionCall(str(block["id"]), readable(str(block["name"])), arguments))
+            calls.append(FunctionCall(readable(str(block["id"])), readable(str(block["name"])), arguments))
     counts: Mapping[str, Any] = body.get("usage") or {}  # what a cache held is counted apart there, and together here
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     usage = Usage(sum(int(counts.get(name) or 0) for name in read), int(counts.get("output_tokens") or 0), 1)

@@ -50,7 +50,7 @@ def read_response(body: Any) -> ModelAnswer:
             texts = (str(part.get("text") or "") for part in item["content"] if part.get("type") == "output_text")
             said.append(readable("".join(texts)))
     calls = tuple(
-        FunctionCall(str(item["call_id"]), readable(str(item["name"])), readable(str(item.get("arguments") or "{}")))
+        FunctionCall(*(readable(str(told)) for told in (item["call_id"], item["name"], item.get("arguments") or "{}")))
         for item in items
         if item.get("type") == "function_call"
     )

@@ -24,7 +24,7 @@ def bare(output: str) -> str:
     try:
         value: Any = json.loads(output)
     except (ValueError, RecursionError):
-        return "\n".join(map(ast.literal_eval, PRINTED.findall(output))) or output
+        return _printed(output) or output
     if not isinstance(value, Mapping):
         return output
     given = cast("Mapping[str, Any]", value)
@@ -36,3 +36,11 @@ def bare(output: str) -> str:
         parts = cast("Sequence[Mapping[str, Any]]", given["content"])
         return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
     return output
+
+
+def _printed(output: str) -> str:
+    """The texts of a result as Python prints it; nothing where a text is not as Python writes it."""
+    try:
+        return "\n".join(map(ast.literal_eval, PRINTED.findall(output)))
+    except (ValueError, SyntaxError):
+        return ""

@@ -78,7 +78,7 @@ def read_answer(body: Any) -> ModelAnswer:
         function = call["function"]
         given = function.get("arguments") or "{}"
         arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        id_ = str(call.get("id") or f"call_{index}")
+        id_ = readable(str(call.get("id") or f"call_{index}"))
         calls.append(FunctionCall(id_, readable(str(function["name"])), readable(arguments)))
     content = choice["message"].get("content")
     if content is None or isinstance(content, str):

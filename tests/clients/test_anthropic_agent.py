@@ -39,9 +39,10 @@ def test_tokens_out_of_a_cache_and_into_it_are_tokens_read() -> None:
 
 
 def test_what_is_no_unicode_is_kept_readable_but_called_as_it_was_written() -> None:
-    answer = read_message(body(text("\ud800"), {**CALL, "input": {"label": "\ud800"}}))
+    answer = read_message(body(text("\ud800"), {**CALL, "id": "\ud800", "input": {"label": "\ud800"}}))
     assert (answer.text, answer.calls[0].arguments) == ("\ufffd", '{"label": "\\ud800"}')
     assert answer.parts[1]["input"] == {"label": "\ufffd"}
+    assert answer.calls[0].id == answer.parts[1]["id"] == "\ufffd"
 
 
 def test_a_model_that_ends_its_turn_without_a_word_has_answered() -> None:

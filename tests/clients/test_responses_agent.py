@@ -45,8 +45,9 @@ def test_every_item_is_kept_as_it_came_reasoning_included() -> None:
 
 
 def test_what_is_no_unicode_is_kept_readable_but_called_as_it_was_written() -> None:
-    answer = read_response(body(message("\ud800"), {**CALL, "arguments": '{"label": "\\ud800"}'}))
+    answer = read_response(body(message("\ud800"), {**CALL, "call_id": "\ud800", "arguments": '{"label": "\\ud800"}'}))
     assert (answer.text, answer.calls[0].arguments) == ("\ufffd", '{"label": "\\ud800"}')
+    assert answer.calls[0].id == answer.parts[1]["call_id"] == "\ufffd"
     assert answer.parts[0]["content"][0]["text"] == "\ufffd"
 
 

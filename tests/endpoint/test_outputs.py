@@ -22,7 +22,10 @@ def test_a_refusal_is_the_same_in_every_wrapping(output: str) -> None:
     assert bare(output) == REFUSAL
 
 
-@each("output", ['{"error":3}', '{"error":"x","code":1}', '{"content":"a note"}', "[1]", '"x"', ""])
+BROKEN = "TextContent(type='text', text='C:\\x and further')"
+
+
+@each("output", ['{"error":3}', '{"error":"x","code":1}', '{"content":"a note"}', "[1]", '"x"', "", BROKEN])
 def test_what_no_client_wraps_like_that_is_left_alone(output: str) -> None:
     assert bare(output) == output
 

@@ -51,6 +51,8 @@ def test_no_arguments_are_an_empty_object(arguments: str | None) -> None:
 
 
 def test_arguments_as_an_object_and_calls_without_an_id() -> None:
+    (odd,) = read_answer(body(called(id="\ud800", function={"name": "wait"}))).calls
+    assert odd.id == "\ufffd"
     (call,) = read_answer(body(called(function={"name": "wait", "arguments": {"label": "Zoë"}}))).calls
     assert (call.id, json.loads(call.arguments)) == ("call_0", {"label": "Zoë"})
 
