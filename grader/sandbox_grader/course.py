@@ -15,6 +15,7 @@ from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from sandbox_mcp.worlds.recorded import FILLED, NotRecordedError
 
 TALK = "send_message_to_user"
+"""The tool by which an agent speaks where it drives the session itself."""
 
 
 @dataclass(frozen=True, slots=True)

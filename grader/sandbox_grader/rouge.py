@@ -27,7 +27,7 @@ def rouge_l(target: str, text: str) -> float:
         return 1.0 if _HAS_TOKEN.search(text.lower()) else 0.0
     given = tokens(text)
     places, size = _places(target)
-    common = _common(places, size, given)
+    common = lcs_length(places, size, given)
     if not common:
         return 0.0
     precision, recall = common / len(given), common / size
@@ -40,17 +40,13 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(_tokenize()(text))
 
 
-def lcs_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """The length of the longest common subsequence.
+def lcs_length(places: Mapping[str, int], size: int, second: tuple[str, ...]) -> int:
+    """The length of the longest common subsequence with a text of so many tokens, whose places are known.
 
-    One machine operation per token of ``second`` and 64 tokens of ``first``, instead of one per pair of tokens.
+    One machine operation per token of ``second`` and 64 of the other text, instead of one per pair of tokens.
 
     Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).
     """
-    return _common(_where(first), len(first), second)
-
-
-def _common(places: Mapping[str, int], size: int, second: tuple[str, ...]) -> int:
     everywhere = unmatched = (1 << size) - 1
     for token in second:
         here = unmatched & places.get(token, 0)
@@ -59,7 +55,7 @@ def _common(places: Mapping[str, int], size: int, second: tuple[str, ...]) -> in
     return size - unmatched.bit_count()
 
 
-def _where(text: tuple[str, ...]) -> dict[str, int]:
+def places_of(text: tuple[str, ...]) -> dict[str, int]:
     """For each token the places where it occurs, as the bits of a number."""
     places: dict[str, int] = {}
     for place, token in enumerate(text):
@@ -71,7 +67,7 @@ def _where(text: tuple[str, ...]) -> dict[str, int]:
 def _places(target: str) -> tuple[Mapping[str, int], int]:
     """Where each token of an expected text is, and how many there are."""
     wanted = tokens(target)
-    return _where(wanted), len(wanted)
+    return places_of(wanted), len(wanted)
 
 
 @cache

@@ -53,7 +53,7 @@ def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMe
             return lambda cell: 1.0 if cell is None else 0.0
         return lambda cell: None if cell is None else (1.0 if cell == value else 0.0)
     if measured.measure == "close":
-        return _close(value, measured.tolerance)
+        return lambda cell: 0.0 if cell is None else float(_near(value, cell, measured.tolerance))
     if measured.measure == "trace_exact":
         return _trace(value, measured.tolerance or {})
     return _SIMPLE[measured.measure](value)
@@ -63,10 +63,6 @@ def _default(table: str, column: str) -> Measured:
     if (table, column) in ROUGE_COLUMNS:
         return Measured("rouge_l")
     return Measured("trace_exact") if (table, column) == (MESSAGES, "tool_calls") else _EXACT
-
-
-def _contains(value: Any) -> CellMeasure:
-    return lambda cell: None if cell is None else (1.0 if str(value) in str(cell) else 0.0)
 
 
 def _mentions(alternatives: Any) -> CellMeasure:
@@ -80,20 +76,12 @@ def _mentions(alternatives: Any) -> CellMeasure:
     return measure
 
 
-def _rouge(value: Any) -> CellMeasure:
-    return lambda cell: 0.0 if cell is None or value is None else rouge_l(str(value), str(cell))
-
-
-def _close(value: Any, tolerance: Any) -> CellMeasure:
-    return lambda cell: 0.0 if cell is None else (1.0 if _near(value, cell, tolerance) else 0.0)
-
-
 _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
-    "contains": _contains,
+    "contains": lambda value: lambda cell: None if cell is None else float(str(value) in str(cell)),
     "mentions": _mentions,
     "one": lambda _value: lambda _cell: 1.0,
     "one_of": lambda values: lambda cell: 1.0 if cell in values else 0.0,
-    "rouge_l": _rouge,
+    "rouge_l": lambda value: lambda cell: 0.0 if None in (cell, value) else rouge_l(str(value), str(cell)),
     "set": lambda values: lambda cell: 1.0 if same_set(values, cell) else 0.0,
 }
 

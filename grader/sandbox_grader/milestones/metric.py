@@ -60,7 +60,9 @@ class ToolSandbox:
         return {
             "overall": _means(values for _, values in scored),
             "categories": _grouped(
-                (category, values) for subject, values in scored for category in _categories(subject)
+                (category, values)
+                for subject, values in scored
+                for category in (subject.scenario or subject.trajectory.started).categories
             ),
             "variants": _grouped((subject.trajectory.started.variant, values) for subject, values in scored),
             "inconclusive": sum(1 for _, verdict in graded if verdict.inconclusive is not None),
@@ -119,10 +121,6 @@ def _values(
         "refusal": round(refusal, DIGITS),
         "corrected": None if above is None else round(above, DIGITS),
     }
-
-
-def _categories(subject: Subject) -> tuple[str, ...]:
-    return subject.scenario.categories if subject.scenario else subject.trajectory.started.categories
 
 
 def _grouped(items: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import shown
 from sandbox_grader.milestones.strict import StrictResult, threshold
 from sandbox_grader.milestones.translate import Translated
-from sandbox_grader.milestones.untruths import Untruth
 from sandbox_grader.milestones.unwanted import Unwanted, remaining
 
 Details = list[Mapping[str, Any]]
@@ -29,7 +28,8 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     """
     milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
     minefields = (_minefield(result, number, item) for number, item in enumerate(scenario.minefields))
-    return [*milestones, *minefields, *map(_unwanted, result.unwanted), *map(_untrue, result.untruths)]
+    untrue = ({"kind": "untrue", "seq": item.seq, "text": item.text} for item in result.untruths)
+    return [*milestones, *minefields, *map(_unwanted, result.unwanted), *untrue]
 
 
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
@@ -77,10 +77,6 @@ def _mine(item: Milestone, similarity: float, needed: float, seq: int | None) ->
         "threshold": needed,
         "seq": seq,
     }
-
-
-def _untrue(item: Untruth) -> Mapping[str, Any]:
-    return {"kind": "untrue", "seq": item.seq, "text": item.text}
 
 
 def _unwanted(item: Unwanted) -> Mapping[str, Any]:
