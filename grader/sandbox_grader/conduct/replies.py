@@ -13,14 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from sandbox_grader.claims.states import letters, wording
-from sandbox_grader.conduct.observed import (
-    SENDING,
-    ConductFinding,
-    ObservedSession,
-    is_reply,
-    text_of,
-    words,
-)
+from sandbox_grader.conduct.observed import SENDING, ConductFinding, ObservedSession, is_reply, text_of, words
 from sandbox_grader.values import leaves
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall

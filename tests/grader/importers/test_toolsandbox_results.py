@@ -11,17 +11,7 @@ from sandbox_grader.importers.toolsandbox_results import read as read_folders
 from sandbox_scenarios.values import row_id
 
 from tests.each import each
-from tests.grader.importers.samples import (
-    TOOLSANDBOX,
-    calls,
-    checked,
-    ending,
-    lost,
-    read,
-    read_one,
-    said,
-    started,
-)  # fmt: skip
+from tests.grader.importers.samples import TOOLSANDBOX, calls, checked, ending, lost, read, read_one, said, started
 
 FORMAT = "toolsandbox-results"
 PHONE = row_id("setting", "phone")

@@ -8,18 +8,7 @@ from sandbox_grader.milestones.phrases import either, shown
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, ValueRef
 
 from tests.each import each
-from tests.grader.milestones.sessions import (
-    Play,
-    call,
-    contact,
-    facts,
-    milestone,
-    reminder,
-    row,
-    say,
-    scenario,
-    state,
-)  # fmt: skip
+from tests.grader.milestones.sessions import Play, call, contact, facts, milestone, reminder, row, say, scenario, state
 
 OFF = milestone("off", state("setting", "is", row(wifi=False)))
 TOLD = milestone("told", say(facts(("off", "disabled"), ("wifi",), avoid=("is on",))), after=("off",))

@@ -15,18 +15,7 @@ from sandbox_scenarios.model import Expected, ValueRef
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
 from tests.each import each
 from tests.grader.milestones.plays import Steps, play, steps
-from tests.grader.milestones.sessions import (
-    Play,
-    call,
-    contact,
-    facts,
-    milestone,
-    row,
-    say,
-    scenario,
-    state,
-    text,
-)  # fmt: skip
+from tests.grader.milestones.sessions import Play, call, contact, facts, milestone, row, say, scenario, state, text
 from tests.laws import at_least
 
 FOUND = ValueRef("found", path=(0, "phone"))

@@ -10,17 +10,7 @@ from sandbox_scenarios.model import CallConstraint, Expected, Milestone, Scenari
 
 from sandbox_mcp.trajectory import Trajectory
 from tests.each import each
-from tests.grader.milestones.sessions import (
-    Play,
-    call,
-    facts,
-    milestone,
-    reminder,
-    row,
-    say,
-    scenario,
-    state,
-)  # fmt: skip
+from tests.grader.milestones.sessions import Play, call, facts, milestone, reminder, row, say, scenario, state
 
 OFF = milestone("off", state("setting", "is", row(wifi=False)))
 TARGET = "Wifi is turned off"

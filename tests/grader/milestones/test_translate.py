@@ -8,18 +8,7 @@ from sandbox_grader.milestones.translate import to_case
 from sandbox_scenarios.model import CallConstraint, Expected, Scenario, ValueRef
 
 from tests.each import each
-from tests.grader.milestones.sessions import (
-    Play,
-    call,
-    contact,
-    facts,
-    milestone,
-    reminder,
-    row,
-    say,
-    scenario,
-    state,
-)  # fmt: skip
+from tests.grader.milestones.sessions import Play, call, contact, facts, milestone, reminder, row, say, scenario, state
 
 
 def seen(asked: Scenario, played: Play) -> case.Case:
