@@ -77,12 +77,7 @@ def add(
         GraderError: the log or the scenario cannot be used.
     """
     found = graded(
-        trajectory,
-        scenario,
-        report.mode,
-        metrics=metrics,
-        keep_spoiled=keep_spoiled,
-        similarity=report.similarity,
+        trajectory, scenario, report.mode, metrics=metrics, keep_spoiled=keep_spoiled, similarity=report.similarity
     )
     report.warnings += found.warnings
     report.sessions.append(found.scores)

@@ -9,10 +9,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_mcp.trajectory import Trajectory
 
 EXPORTERS = MappingProxyType(
-    {
-        "atif": "sandbox_grader.exporters.atif",
-        "openai-chat": "sandbox_grader.exporters.openai_chat",
-    }
+    {"atif": "sandbox_grader.exporters.atif", "openai-chat": "sandbox_grader.exporters.openai_chat"}
 )
 """Format name to the module whose ``write`` exports to it."""
 

@@ -79,11 +79,7 @@ def _step(number: int, turn: ExportedTurn) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "tool_call_id": call.call,
-        "function_name": call.name,
-        "arguments": copied(call.arguments),
-    }
+    told: dict[str, Any] = {"tool_call_id": call.call, "function_name": call.name, "arguments": copied(call.arguments)}
     if call.raw_arguments is not None:
         told["extra"] = {OURS: {"raw_arguments": call.raw_arguments}}
     return told

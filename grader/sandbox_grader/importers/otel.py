@@ -134,9 +134,7 @@ def _session(
     keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
     found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
     builder.head = replace(
-        builder.head,
-        session="" if parent else conversation,
-        agent={name: text for name, text in found.items() if text},
+        builder.head, session="" if parent else conversation, agent={name: text for name, text in found.items() if text}
     )
     told_of_itself = next((span for span in spans if span.text(f"{OURS}session")), None)
     if told_of_itself is not None:  # a session of ours, whose scenario is found again

@@ -60,12 +60,7 @@ class UserConduct:
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Per kind: of how many sessions it is known, and the number and share of those that have any."""
         values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
-        return {
-            "mode": mode,
-            "sessions": len(values),
-            "inconclusive": len(graded) - len(values),
-            **rates(values),
-        }
+        return {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values), **rates(values)}
 
 
 def rates(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

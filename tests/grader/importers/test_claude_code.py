@@ -143,10 +143,7 @@ class TestBranches:
         assert words(read_one("claude-code", lines)) == ["Hi", "Hello."]
 
     def test_a_parent_that_is_missing_is_named_and_the_line_before_taken(self):
-        lines = [
-            line("u1", None, "user", "Hi"),
-            line("a1", "gone", "assistant", text("Hello."), message={"id": "m"}),
-        ]
+        lines = [line("u1", None, "user", "Hi"), line("a1", "gone", "assistant", text("Hello."), message={"id": "m"})]
         session = read_one("claude-code", lines)
         assert words(session) == ["Hi", "Hello."]
         assert "line 2: its parent 'gone' is not in the file" in lost(session)

@@ -24,10 +24,7 @@ EXPECTED = {
         ("tools", "taken to change state, as nothing says otherwise: 2 tools"),
         ("results (1 of 2)", GUESSED),
     ],
-    "openai-responses": [
-        UNDECLARED,
-        ("results (0 of 1)", GUESSED),
-    ],
+    "openai-responses": [UNDECLARED, ("results (0 of 1)", GUESSED)],
     "anthropic": [UNDECLARED],
     "claude-code": [("lines of type 'summary' (1)", "what the host noted for itself is not kept"), NO_TOOLS],
     "codex": [NO_TOOLS],

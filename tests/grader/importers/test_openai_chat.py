@@ -175,10 +175,7 @@ class TestFailures:
 
 
 class TestEnds:
-    @each(
-        ("messages", "end"),
-        [([ASK, TELL], "recorded"), ([ASK], None), ([ASK, USE], None), ([ASK, USE, GOT], None)],
-    )
+    @each(("messages", "end"), [([ASK, TELL], "recorded"), ([ASK], None), ([ASK, USE], None), ([ASK, USE, GOT], None)])
     def test_a_conversation_ends_where_the_agent_has_the_last_word(self, messages, end):
         assert ending(read_one("openai-chat", messages)) == end
 

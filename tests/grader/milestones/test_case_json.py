@@ -76,10 +76,7 @@ def test_guardrails():
     assert [(node.guarded, node.unguarded) for node in made] == [(None, ()), ((), ()), (None, ("contact",))]
 
 
-@each(
-    ("edges", "members", "found"),
-    [(None, (0, 1, 2), ((0, 1), (1, 2))), ([], (), ()), ([[0, 2]], (0, 2), ((0, 2),))],
-)
+@each(("edges", "members", "found"), [(None, (0, 1, 2), ((0, 1), (1, 2))), ([], (), ()), ([[0, 2]], (0, 2), ((0, 2),))])
 def test_graphs(edges: Any, members: tuple[int, ...], found: tuple[Any, ...]):
     graph = read_case(source(milestones=[{"constraints": [constraint()]}] * 3, milestone_edges=edges)).milestones
     assert graph.order() == (members, found)

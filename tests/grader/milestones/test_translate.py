@@ -62,8 +62,7 @@ class TestSessions:
 
 class TestTables:
     @each(
-        ("kind", "expected"),
-        [("is", "snapshot"), ("adds", "addition"), ("removes", "removal"), ("updates", "update")],
+        ("kind", "expected"), [("is", "snapshot"), ("adds", "addition"), ("removes", "removal"), ("updates", "update")]
     )
     def test_kinds(self, kind: str, expected: str):
         made = only(state("contact", kind, row(name="Ann")))

@@ -90,10 +90,7 @@ def test_the_conversation_before_is_kept_with_the_turn(tmp_path: Path) -> None:
     assert (user.content, user.meta["history"]) == ("And off.", "user: Light it.\nassistant: : It is lit.")
 
 
-@each(
-    "history",
-    ["User: Hi.\nAction: {}\nAssistant: Hello.", "user: Hi.\nobservation: \nassistant: : Hello."],
-)
+@each("history", ["User: Hi.\nAction: {}\nAssistant: Hello.", "user: Hi.\nobservation: \nassistant: : Hello."])
 def test_a_conversation_without_a_heading_is_found_as_well(history: str, tmp_path: Path) -> None:
     question = f"These APIs that you can use:[]\n{history}\nUser: Light it."
     (session,) = imported(tmp_path, [row("M-M_0_1", {}, question)], [says("M-M_0_1", "Thought: no")])

@@ -143,8 +143,7 @@ CHANGES = [DialogueCall("search", {}), DialogueCall("modify", {"id": 1}), Dialog
 
 
 @each(
-    ("order", "right"),
-    [((0, 1, 2), True), ((0, 2, 1), True), ((1, 0, 2), False), ((0, 1, 1), False), ((0, 1), False)],
+    ("order", "right"), [((0, 1, 2), True), ((0, 2, 1), True), ((1, 0, 2), False), ((0, 1, 1), False), ((0, 1), False)]
 )
 def test_calls_of_one_tool_in_a_row_may_change_places(order: tuple[int, ...], right: bool) -> None:
     said = DialogueTurn("t", "", calls=tuple(CHANGES[index] for index in order))

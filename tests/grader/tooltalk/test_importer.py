@@ -11,11 +11,7 @@ from tests.each import each
 
 
 def api(name="AddAlarm", exception=None, response=None, **parameters):
-    return {
-        "request": {"api_name": name, "parameters": parameters},
-        "response": response,
-        "exception": exception,
-    }
+    return {"request": {"api_name": name, "parameters": parameters}, "response": response, "exception": exception}
 
 
 def user(text="Wake me at 7"):
