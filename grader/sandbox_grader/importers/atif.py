@@ -6,10 +6,9 @@ for errors: where our exporter wrote one into ``extra`` it counts, elsewhere the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
@@ -28,9 +27,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-        documents = (part for node in loaded.nodes for part in (node.items() if node.is_array else [node]))
-        yield from each_session(documents, partial(_trajectory, loaded=loaded, names=names, parent=None))
+        loaded, faults = load(path), Faults()
+        for document in (part for node in loaded.nodes for part in (node.items() if node.is_array else [node])):
+            with faults.aside():
+                yield from _trajectory(document, loaded, names, None)
+        faults.tell()
 
 
 def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:

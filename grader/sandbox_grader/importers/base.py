@@ -1,9 +1,9 @@
 """What every importer returns: a session's events in our form, and what of the source could not be mapped."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from sandbox_grader.errors import ImportFormatError
 from sandbox_mcp.trajectory import Event
@@ -33,28 +33,31 @@ Raises ImportFormatError for a file of another form, and its subclass NothingToI
 after every other session of that file; further faults of the file are its ``more``.
 """
 
-Part = TypeVar("Part")
 
+class Faults:
+    """What cannot be read of a file: put aside, so that it keeps no other session away, and told at the end."""
 
-def each_session(parts: Iterable[Part], read: Callable[[Part], Iterable[Imported]]) -> Iterator[Imported]:
-    """The sessions that ``read`` makes of each part of a file; a part that it cannot read keeps no other one away.
+    def __init__(self) -> None:
+        self._found: list[ImportFormatError] = []
 
-    Raises:
-        ImportFormatError: what was wrong with the first part that cannot be read, at the end, with the others as its
-            ``more``.
-    """
-    faults: list[ImportFormatError] = []
-    try:
-        for part in parts:
-            try:
-                yield from read(part)
-            except ImportFormatError as fault:
-                faults += told_by(fault)
-    except ImportFormatError as fault:  # of the file, after which there are no more parts
-        faults += told_by(fault)
-    if faults:
-        faults[0].more = tuple(faults[1:])
-        raise faults[0]
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Read one part; what is wrong with it is told later."""
+        try:
+            yield
+        except ImportFormatError as fault:
+            self._found += told_by(fault)
+
+    def tell(self) -> None:
+        """Say what was wrong, if anything.
+
+        Raises:
+            ImportFormatError: what was wrong with the first part that cannot be read, with the others as its ``more``.
+        """
+        if self._found:
+            first, *others = self._found
+            first.more = tuple(others)
+            raise first
 
 
 def told_by(fault: ImportFormatError) -> list[ImportFormatError]:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines_of, threads_of
@@ -65,26 +65,18 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
             raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
-
-        def session(
-            place: tuple[int, Thread],
-            path: Path = path,
-            loaded: Loaded = loaded,
-            doubled: Sequence[JsonNode] = doubled,
-        ) -> list[Imported]:
-            number, thread = place
+        kinds, faults = Counter(str(node.value["type"]) for node in loaded.nodes), Faults()
+        for number, thread in enumerate(threads):
             builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
             if number == 0:
                 for node in doubled:
                     builder.lose(node, "has the uuid of an earlier line and another message; it is left out")
-                kinds = Counter(str(node.value["type"]) for node in loaded.nodes)
                 for kind in sorted(kinds.keys() - {"user", "assistant"}):
-                    builder.lose(
-                        f"lines of type {kind!r} ({kinds[kind]})", "what the host noted for itself is not kept"
-                    )
-            return [_session(number, thread, builder, names, loaded)]
-
-        yield from each_session(enumerate(threads), session)
+                    told = f"lines of type {kind!r} ({kinds[kind]})"
+                    builder.lose(told, "what the host noted for itself is not kept")
+            with faults.aside():
+                yield _session(number, thread, builder, names, loaded)
+        faults.tell()
 
 
 def files(path: Path) -> list[Path]:

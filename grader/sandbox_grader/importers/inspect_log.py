@@ -7,14 +7,14 @@ is. Targets and scores go to ``origin``, because a target is an answer and no re
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, part_text
@@ -75,13 +75,13 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             samples = [partial(Loaded, (sample,), losses=whole.losses) for sample in log.items_at("samples")]
         if not samples:
             raise log.empty("holds no samples")
-
-        def session(loading: Callable[[], Loaded], path: Path = path, log: JsonNode = log) -> list[Imported]:
-            loaded = loading()
-            builder = SessionBuilder("inspect", str(path), "", loaded.losses)
-            return [_session(log, loaded.nodes[0], builder, names)]
-
-        yield from each_session(samples, session)
+        faults = Faults()
+        for loading in samples:
+            with faults.aside():
+                loaded = loading()
+                builder = SessionBuilder("inspect", str(path), "", loaded.losses)
+                yield _session(log, loaded.nodes[0], builder, names)
+        faults.tell()
 
 
 def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

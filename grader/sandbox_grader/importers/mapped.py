@@ -5,7 +5,7 @@ What an event is, the mapping tells by one member of it; an event that it does n
 result between them were sent together, because their results come as events of their own.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
+from sandbox_grader.importers.reading.json_values import JsonNode, load
 from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
 
 DOCUMENT = "."
@@ -107,16 +107,14 @@ def read(paths: Sequence[Path], mapping: LogMapping) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-
-        def session(node: JsonNode, path: Path = path, loaded: Loaded = loaded) -> list[Imported]:
-            builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
-            return [_session(node, mapping, builder, names)]
-
-        def sessions(document: JsonNode, session: Callable[[JsonNode], list[Imported]] = session) -> Iterator[Imported]:
-            return each_session(_sessions(document, mapping), session)
-
-        yield from each_session(loaded.nodes, sessions)
+        loaded, faults = load(path), Faults()
+        for document in loaded.nodes:
+            with faults.aside():
+                for session in _sessions(document, mapping):
+                    with faults.aside():
+                        builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
+                        yield _session(session, mapping, builder, names)
+        faults.tell()
 
 
 def _sessions(document: JsonNode, mapping: LogMapping) -> list[JsonNode]:

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import outcome_of
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, loads, picked
+from sandbox_grader.importers.reading.json_values import JsonNode, load, loads, picked
 from sandbox_grader.importers.reading.values import arguments_of, failure
 from sandbox_mcp.trajectory import ErrorKind
 
@@ -61,13 +61,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
                 sessions.setdefault(frame.session, []).append(frame)
         if not sessions:
             raise NothingToImportError(str(path), None, "holds no JSON-RPC messages")
-
-        def played(item: tuple[str, list[Frame]], path: Path = path, loaded: Loaded = loaded) -> list[Imported]:
-            session, frames = item
-            player = _Player(SessionBuilder("mcp-wire", str(path), stem(path), loaded.losses))
-            return [player.play(frames, names.unique(stem(path), session))]
-
-        yield from each_session(sessions.items(), played)
+        faults = Faults()
+        for session, frames in sessions.items():
+            with faults.aside():
+                player = _Player(SessionBuilder("mcp-wire", str(path), stem(path), loaded.losses))
+                yield player.play(frames, names.unique(stem(path), session))
+        faults.tell()
 
 
 def _unwrapped(node: JsonNode) -> Iterator[Frame]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
@@ -33,24 +33,28 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
+        loaded, faults = load(path), Faults()
+        for parts in _chained(loaded):
+            with faults.aside():
+                yield _session(
+                    parts, loaded, SessionBuilder("openai-responses", str(path), stem(path), loaded.losses), names
+                )
+        faults.tell()
 
-        def session(parts: list[ConversationItems], path: Path = path, loaded: Loaded = loaded) -> Iterator[Imported]:
-            player = ItemPlayer(SessionBuilder("openai-responses", str(path), stem(path), loaded.losses))
-            builder, given = player.builder, ""
-            end: EndReason | None = None
-            detail: str | None = None
-            for part in parts:
-                player.play(part.items)
-                if part.holder is not None:
-                    given = given or _response_ids(part.holder)[1] or ""
-                    end, detail = _holder(part.holder, player)
-            if builder.last is None:
-                raise parts[0].empty(path, "holds a conversation without items")
-            end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
-            yield builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
-        yield from each_session(_chained(loaded), session)
+def _session(parts: list[ConversationItems], loaded: Loaded, builder: SessionBuilder, names: Names) -> Imported:
+    player, given = ItemPlayer(builder), ""
+    end: EndReason | None = None
+    detail: str | None = None
+    for part in parts:
+        player.play(part.items)
+        if part.holder is not None:
+            given = given or _response_ids(part.holder)[1] or ""
+            end, detail = _holder(part.holder, player)
+    if builder.last is None:
+        raise parts[0].empty(Path(builder.origin["file"]), "holds a conversation without items")
+    end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
+    return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
 def _is_item(node: JsonNode) -> bool:

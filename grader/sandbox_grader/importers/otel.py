@@ -15,11 +15,11 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, load
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load
 from sandbox_grader.importers.reading.otlp import Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
 from sandbox_mcp.trajectory import EndReason, ErrorKind
@@ -54,15 +54,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         groups = _groups(spans_of(loaded))
         if not groups:
             raise NothingToImportError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
-
-        def session(
-            group: tuple[tuple[str, str], list[Span]], path: Path = path, loaded: Loaded = loaded
-        ) -> list[Imported]:
-            (conversation, nested), spans = group
-            builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
-            return [_session(conversation, conversation if nested else None, spans, builder, names)]
-
-        yield from each_session(groups.items(), session)
+        faults = Faults()
+        for (conversation, nested), spans in groups.items():
+            with faults.aside():
+                builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
+                yield _session(conversation, conversation if nested else None, spans, builder, names)
+        faults.tell()
 
 
 def _groups(spans: list[Span]) -> dict[tuple[str, str], list[Span]]:

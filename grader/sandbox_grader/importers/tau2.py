@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.importers.base import Imported, Loss, each_session
+from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
@@ -49,14 +49,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             runs.append((whole.nodes[0], [*loaded.losses, *whole.losses]))
         if not runs:
             raise top.empty("holds no simulations, and there are none beside it")
-
-        def session(
-            played: tuple[JsonNode, Sequence[Loss]], top: JsonNode = top, tasks: dict[str, JsonNode] = tasks
-        ) -> list[Imported]:
-            run, losses = played
-            return [_session(top, run, tasks, SessionBuilder("tau2", run.path, "", losses), names)]
-
-        yield from each_session(runs, session)
+        faults = Faults()
+        for run, losses in runs:
+            with faults.aside():
+                yield _session(top, run, tasks, SessionBuilder("tau2", run.path, "", losses), names)
+        faults.tell()
 
 
 def _session(

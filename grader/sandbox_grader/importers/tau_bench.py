@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
@@ -28,10 +28,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-        nodes = loaded.nodes if loaded.lines else loaded.nodes[0].items()
-        builders = ((node, SessionBuilder("tau-bench", str(path), "", loaded.losses)) for node in nodes)
-        yield from each_session(builders, lambda given: [_session(*given, names)])
+        loaded, faults = load(path), Faults()
+        for node in loaded.nodes if loaded.lines else loaded.nodes[0].items():
+            with faults.aside():
+                yield _session(node, SessionBuilder("tau-bench", str(path), "", loaded.losses), names)
+        faults.tell()
 
 
 def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:

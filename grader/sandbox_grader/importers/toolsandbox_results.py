@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder
 from sandbox_grader.importers.reading.json_values import is_array, is_object, load, loads
 from sandbox_grader.importers.reading.values import Given, arguments_of, failure
@@ -80,7 +80,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         files = sorted(path.rglob(CONTEXT)) if path.is_dir() else [path]
         if not files:
             raise NothingToImportError(str(path), None, f"holds no {CONTEXT}; expected a folder that ToolSandbox wrote")
-        yield from each_session(files, lambda file: [_session(file, names)])
+        faults = Faults()
+        for file in files:
+            with faults.aside():
+                yield _session(file, names)
+        faults.tell()
 
 
 def _session(file: Path, names: Names) -> Imported:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, loads
 from sandbox_grader.importers.reading.values import Given, encode
@@ -36,9 +36,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-        builders = ((node, SessionBuilder(FORMAT, path.name, "", loaded.losses)) for node in loaded.nodes)
-        yield from each_session(builders, lambda given: [_session(*given, names)])
+        loaded, faults = load(path), Faults()
+        for node in loaded.nodes:
+            with faults.aside():
+                yield _session(node, SessionBuilder(FORMAT, path.name, "", loaded.losses), names)
+        faults.tell()
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, picked
 from sandbox_grader.importers.reading.values import Given, encode
@@ -38,9 +38,11 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-        builders = ((node, SessionBuilder(FORMAT, path.name, "", loaded.losses)) for node in loaded.nodes)
-        yield from each_session(builders, lambda given: [_session(*given, names)])
+        loaded, faults = load(path), Faults()
+        for node in loaded.nodes:
+            with faults.aside():
+                yield _session(node, SessionBuilder(FORMAT, path.name, "", loaded.losses), names)
+        faults.tell()
 
 
 def ground_truth(node: JsonNode) -> tuple[tuple[ReferenceTurn, ...], Mapping[str, Any]]:

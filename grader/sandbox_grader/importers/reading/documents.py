@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Imported, each_session
+from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 from sandbox_mcp.trajectory import EndReason
@@ -63,18 +63,17 @@ def read_messages(
     """
     names = Names()
     for path in paths:
-        loaded = load(path)
-
-        def session(conversation: ConversationItems, path: Path = path, loaded: Loaded = loaded) -> Iterator[Imported]:
-            builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
-            told: tuple[EndReason | None, str | None] | None = None
-            play(builder, conversation.items)
-            if conversation.holder is not None:
-                told = play_holder(builder, conversation.holder)
-                given = conversation.holder.label_at("id") or ""
-            if builder.last is None:
-                raise conversation.empty(path, "holds a conversation without messages")
-            end, detail = told or ("recorded" if builder.whole and not loaded.cut else None, None)
-            yield builder.finish(names.unique(stem(path), given), end, detail)
-
-        yield from each_session(conversations(loaded, is_message), session)
+        loaded, faults = load(path), Faults()
+        for conversation in conversations(loaded, is_message):
+            with faults.aside():
+                builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
+                told: tuple[EndReason | None, str | None] | None = None
+                play(builder, conversation.items)
+                if conversation.holder is not None:
+                    told = play_holder(builder, conversation.holder)
+                    given = conversation.holder.label_at("id") or ""
+                if builder.last is None:
+                    raise conversation.empty(path, "holds a conversation without messages")
+                end, detail = told or ("recorded" if builder.whole and not loaded.cut else None, None)
+                yield builder.finish(names.unique(stem(path), given), end, detail)
+        faults.tell()
