@@ -71,9 +71,7 @@ class OnRay:
             try:
                 await _Pool(ray, self.recipe, plan, count, work, crew).play()
             finally:
-                with anyio.CancelScope(shield=True):
-                    await crew.agent.aclose()
-                    await crew.users.aclose()
+                await crew.aclose()
 
 
 @contextmanager

@@ -18,7 +18,8 @@ from sandbox_scenarios.plan import PlanError, staged
 from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.session import Reply, SessionSpec
+from sandbox_mcp.session import SessionSpec
+from sandbox_mcp.session.agent_calls import with_notices
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.telemetry import ambient
@@ -83,7 +84,8 @@ async def play(arena: Arena, spec: SessionSpec, agent: Agent, user: User, sink: 
                 answer = await answer_to(conversation, message, watched, arena.patience)
                 if session.over:
                     break
-                message = heard(await opened.say(readable(answer.text), answer.meta))
+                reply = await opened.say(readable(answer.text), answer.meta)
+                message = None if reply.text is None else with_notices(reply.text, reply.notices)
     except Exception as error:  # noqa: BLE001 - foreign code, and its faults must not end the run
         await opened.end("agent_failed", problem_of(error))
     finally:
@@ -100,13 +102,6 @@ async def conversing(agent: Agent, brief: Brief, watched: Watched) -> AsyncGener
     with ambient(watched.sink), its_own_fault():
         async with agent.converse(brief) as conversation:
             yield conversation
-
-
-def heard(reply: Reply) -> str | None:
-    """What the agent gets to hear: the user's words, and what has been announced; None once it is over."""
-    if reply.text is None:
-        return None
-    return "\n".join([reply.text, *(f"Notice: {notice}" for notice in reply.notices)])
 
 
 async def answer_to(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn:

@@ -26,6 +26,7 @@ from sandbox_mcp.run.play import Arena, Watched, answer_to, conversing, play, pr
 from sandbox_mcp.run.transports import DirectTarget, output_of
 from sandbox_mcp.run.users import Users
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.agent_calls import with_notices
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import started_event
@@ -263,7 +264,7 @@ def _grouped(events: Sequence[Message | ToolCall]) -> list[list[Message | ToolCa
 def _with_notices(events: Sequence[Message | ToolCall]) -> str:
     """The words that come first, and what was announced with them."""
     said, *others = (event.content for event in events if isinstance(event, Message))
-    return "\n".join([said, *(f"Notice: {notice}" for notice in others)])
+    return with_notices(said, others)
 
 
 def reference_of(truth: Trajectory, labels: Mapping[str, bool]) -> tuple[ReferenceTurn, ...]:

@@ -3,6 +3,7 @@
 Policy: what a session does depends on its unit alone, never on what runs beside it or came before.
 """
 
+import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from sandbox_grader.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.errors import inner_errors
+from sandbox_mcp.own_code import told as told_of
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Arena, play
@@ -31,6 +33,7 @@ from sandbox_mcp.trajectory import INFRASTRUCTURE, Event, LogWriter, MemoryLog, 
 from sandbox_mcp.trajectory.packs import PackWriter
 from sandbox_mcp.users import User
 
+logger = logging.getLogger(__name__)
 JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
 
@@ -157,9 +160,16 @@ class Crew:
                 arena = Arena(manager, reach, plan.patience)
                 yield lambda unit: self._session(unit, arena, pack)
         finally:
-            with anyio.CancelScope(shield=True):
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close agent and users. What an agent breaks on then is told, and takes nothing from what was played."""
+        with anyio.CancelScope(shield=True):
+            try:
                 await self.agent.aclose()
-                await self.users.aclose()
+            except Exception as error:  # noqa: BLE001 - foreign code
+                logger.error("agent %r could not be closed: %s", self.agent.name, told_of(error))
+            await self.users.aclose()
 
     async def _session(self, unit: Unit, arena: Arena, pack: PackWriter | None) -> Scores:
         scenario = self.suite.get(unit.scenario)

@@ -5,7 +5,7 @@ every race between them, see ``sandbox_mcp.tools.races``. What a variant hides i
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,6 +31,11 @@ class AgentCall:
     request: RequestTrace | None = field(default_factory=REQUEST.get, compare=False)
 
 
+def with_notices(text: str, notices: Iterable[str]) -> str:
+    """A text that an agent gets, with what has been announced since it last heard from the world, a line each."""
+    return "\n".join([text, *(f"Notice: {notice}" for notice in notices)])
+
+
 @dataclass(frozen=True, slots=True)
 class CallResult:
     """What a caller gets: the result as one JSON object, or an error text."""
@@ -43,7 +48,7 @@ class CallResult:
         if not notices:
             return self
         if self.error is not None:
-            return replace(self, error="\n".join([self.error, *(f"Notice: {notice}" for notice in notices)]))
+            return replace(self, error=with_notices(self.error, notices))
         return CallResult({**self.structured, "notices": list(notices)})
 
     @property

@@ -295,6 +295,8 @@ class Breaking(Agent):
 
     async def aclose(self) -> None:
         self.closed.append("closed")
+        if "at the end" in self.how:
+            raise self.how["at the end"]
 
 
 @dataclass
@@ -319,6 +321,14 @@ def test_an_agent_that_breaks_loses_its_own_session_only_and_is_not_scored(tmp_p
     assert "the agent raised ZeroDivisionError: division by zero" in details[0]
     assert "the endpoint is down" in details[1]
     assert agent.closed == ["closed"]
+
+
+def test_an_agent_that_breaks_when_it_is_closed_takes_nothing_from_what_was_played(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    summary, _ = played(tmp_path, Breaking({"at the end": KeyError("socket")}))
+    assert (summary["score"], summary["counts"]["scored"]) == (1.0, len(FEW))
+    assert "agent 'breaking' could not be closed: KeyError: 'socket' (test_batch.py, line" in caplog.text
 
 
 def test_the_same_command_plays_again_what_broke_and_counts_it_once(tmp_path: Path) -> None:
