@@ -11,6 +11,7 @@ from sandbox_scenarios.stage import session_name
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.opening import LARGEST
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +63,13 @@ class Shard:
 
 
 def plan(scenarios: Iterable[str], variants: Sequence[str], seed: int, trials: int) -> tuple[Unit, ...]:
-    """Every session of a run, in a fixed order."""
+    """Every session of a run, in a fixed order.
+
+    Raises:
+        RunError: the seed, which is part of every log's name, has too many digits for it.
+    """
+    if abs(seed) > LARGEST:
+        raise RunError(f"the seed is part of every log's name; expected one from {-LARGEST} to {LARGEST}")
     return tuple(
         Unit(scenario, variant, seed, trial)
         for scenario in scenarios

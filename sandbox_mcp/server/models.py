@@ -5,10 +5,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from sandbox_mcp.session.opening import LARGEST
 from sandbox_mcp.trajectory import EndReason, UserChannel
-
-LARGEST = 2**63 - 1
-"""The largest seed and trial: both are part of the log's name."""
 
 
 class Body(BaseModel):

@@ -17,6 +17,8 @@ from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import ReferenceTurn, SessionStarted, ToolSpec, UserChannel
 from sandbox_mcp.users import User
 
+LARGEST = 2**63 - 1
+"""The largest seed and trial: both are part of the log's name."""
 INSTRUCTIONS = "instructions"
 """Where the description of an agent has other instructions: their ``name`` and their ``text``."""
 

@@ -122,6 +122,12 @@ def test_shards_are_a_partition_of_almost_equal_parts(total: int, count: int) ->
     assert max(map(len, shards)) - min(map(len, shards)) <= 1
 
 
+@each("seed", [2**63, -(10**300)])
+def test_a_seed_that_no_log_can_be_named_by_is_told(seed: int) -> None:
+    with pytest.raises(RunError, match="the seed is part of every log's name; expected one from"):
+        plan(("a",), ("base",), seed, 1)
+
+
 @each("text", ["0/2", "3/2", "2", "a/b", "1/0", "-1/2", ""])
 def test_a_shard_of_another_form_is_told(text: str) -> None:
     with pytest.raises(RunError, match="is not of the form I/N"):

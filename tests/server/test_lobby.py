@@ -141,6 +141,7 @@ async def test_a_running_scenario_is_not_lost_by_accident(era: str) -> None:
         ({"name": 7}, "ArgumentTypeError"),
         ({"scenario": "wifi_off"}, "ArgumentNameError"),
         ({"name": "wifi_off", "seed": "one"}, "ArgumentTypeError"),
+        ({"name": "wifi_off", "seed": -(2**63)}, "ValueError: seed must be from"),
     ],
 )
 async def test_a_scenario_that_cannot_be_started(arguments: dict[str, Any], says: str) -> None:

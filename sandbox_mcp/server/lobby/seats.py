@@ -32,6 +32,7 @@ from sandbox_mcp.server.lobby.texts import (
 from sandbox_mcp.session import CallResult, SessionError, SessionSpec
 from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownUserError
 from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.session.opening import LARGEST
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.tools import Outcome, bind
 from sandbox_mcp.trajectory import TrajectoryError
@@ -164,6 +165,8 @@ class Lobby:
         )
 
     async def _start(self, agent: Mapping[str, Any], name: str, seed: int = 0, *, shows: bool) -> CallResult:
+        if abs(seed) > LARGEST:
+            return CallResult({}, f"ValueError: seed must be from {-LARGEST} to {LARGEST}")
         try:
             scenario = None if self.running() else await to_thread.run_sync(self._scenario, name)
         except UnknownScenarioError:
