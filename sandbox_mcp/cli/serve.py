@@ -165,19 +165,14 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
 
     from sandbox_mcp.session.manager import SessionManager
 
-    play = Play(**{item.name: given[item.name] for item in fields(Play)})
+    play = checked_play(click.get_current_context().params)
     listen = Listen(**{item.name: given[item.name] for item in fields(Listen)})
-    if play.session and not state_dir:
-        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
-    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
-        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
     if not http:
-        _check_no_http()
+        check_no_http(click.get_current_context())
     if listen.workers > 1:
         from sandbox_mcp.server.workers import check_workers
 
         check_workers()
-    _check_user(given, play)
     suite = Suite(places, world=world)
     options: Mapping[str, Any] = {
         "max_sessions": given["max_sessions"],
@@ -208,9 +203,23 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
             signal.raise_signal(ended_by)
 
 
-def _check_no_http() -> None:
+def checked_play(options: Mapping[str, Any]) -> Play:
+    """Which session the options of ``serve`` ask for.
+
+    Raises:
+        SandboxError: they do not go together.
+    """
+    play = Play(**{item.name: options[item.name] for item in fields(Play)})
+    if play.session and not options["state_dir"]:
+        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
+    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
+        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
+    _check_user(options, play)
+    return play
+
+
+def check_no_http(context: click.Context) -> None:
     """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
-    context = click.get_current_context()
     options = {
         "host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth",
         "streams": "--streams", "max_sessions": "--max-sessions", "workers": "--workers",

@@ -82,13 +82,19 @@ def test_a_path_with_a_space_survives_the_shell(monkeypatch: pytest.MonkeyPatch)
     assert shell_line(["C:\\a b\\c", "serve"]) == '"C:\\a b\\c" serve'
 
 
-def test_the_printed_command_starts_the_server() -> None:
-    server = block("claude-desktop", "--scenario", "nope")["mcpServers"]["sandbox"]
+def test_the_printed_command_starts_the_server(tmp_path: Path) -> None:
+    server = block("claude-desktop", "--scenario", "wifi_off", "--log-dir", str(tmp_path))["mcpServers"]["sandbox"]
     done = subprocess.run(
-        [server["command"], *server["args"]], capture_output=True, text=True, check=False, cwd="/", timeout=60
+        [server["command"], *server["args"]],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        timeout=60,
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "unknown scenario 'nope'" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "user: Please turn off the wifi" in done.stderr
 
 
 def test_an_unknown_host_is_bad_usage() -> None:
@@ -111,8 +117,11 @@ def test_a_channel_that_was_named_is_kept() -> None:
 
 
 def test_paths_are_made_absolute_since_hosts_start_servers_anywhere() -> None:
-    args = block("cursor", "--log-dir", "logs", "--no-elicitation", "--seed=3")["mcpServers"]["sandbox"]["args"]
-    assert sorted(args[-5:]) == sorted(["--seed", "3", "--no-elicitation", "--log-dir", str(Path.cwd() / "logs")])
+    given = ("--log-dir", "logs", "--no-elicitation", "--session", "s", "--state-dir", "kept", "--seed=3")
+    args = block("cursor", *given)["mcpServers"]["sandbox"]["args"]
+    here = Path.cwd()
+    expected = [*given[:-1], "--seed", "3", str(here / "logs"), str(here / "kept")]
+    assert sorted([*args[-9:], "logs", "kept"]) == sorted(expected)
 
 
 def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
@@ -125,6 +134,15 @@ def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
         (["--scenaro", "x"], "No such option '--scenaro'"),
         (["--seed", "one"], "--seed"),
         (["--http"], "leave out --http"),
+        (["--workers", "2"], "--workers is for serving over HTTP"),
+        (["--scenario", "wifi_of"], "unknown scenario 'wifi_of'; did you mean 'wifi_off'"),
+        (["--scenario", "wifi_off", "--variant", "all_tool"], "unknown variant 'all_tool'"),
+        (["--variant", "all_tools"], "the lobby has none of them"),
+        (["--scenarios", "nowhere"], "nowhere: does not exist"),
+        (["--world", "nowhere"], "unknown world 'nowhere'"),
+        (["--session", "mine"], "say which with --state-dir"),
+        (["--user", "llm"], "name one with --user-model"),
+        (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),
     ],
 )
 def test_what_the_server_would_refuse_is_told_at_once(args: list[str], says: str) -> None:
@@ -246,6 +264,7 @@ def test_what_would_lose_something_is_left_alone_and_the_block_is_printed_instea
     (file := tmp_path / "mcp.json").write_text(text, encoding="utf-8")
     done = CliRunner().invoke(command, ["vscode", "--write", "--config", str(file)])
     assert "put the entry in by hand" in str(done.exception)
+    assert "Put this into the configuration of Visual Studio Code by hand:" in done.output
     assert f"It goes into {file}." in done.output
     assert json.dumps(block("vscode"), indent=2) in done.output
     assert file.read_text(encoding="utf-8") == text

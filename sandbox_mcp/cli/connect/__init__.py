@@ -24,7 +24,7 @@ UNDRIVEN = (
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("host", type=click.Choice(list(HOSTS)))
+@click.argument("host", type=click.Choice(list(HOSTS)), metavar="HOST")
 @click.argument("serve_args", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--print",
@@ -44,6 +44,8 @@ def command(
 ) -> None:
     """Connect HOST to this server: print what it needs, or put that into its configuration file.
 
+    HOST is claude-desktop, claude-code, cursor or vscode.
+
     SERVE_ARGS are passed on to 'serve', such as --scenario wifi_off. Without any, the host gets the lobby, where
     scenarios are started by name.
     """
@@ -55,7 +57,7 @@ def command(
     served = checked(serve_args)
     argv = [*server_command(), "serve", *served.args]
     block = json.dumps(known.block(argv), indent=2, ensure_ascii=False)
-    by_hand = block if as_json else _printed(known, argv, block, config, served)
+    by_hand = block if as_json else _printed(known, argv, block, config, served, mode)
     if mode == "print":
         click.echo(by_hand)
         return
@@ -63,7 +65,6 @@ def command(
     if mode == "undo":
         outcome, more = entry.undo(), ""
     else:
-        served.check_scenario()
         try:
             outcome = entry.write(known.entry(argv), force=force)
         except UneditableConfigError:
@@ -88,7 +89,7 @@ def command(
         click.echo(f"{said}{backup}\n{more}".rstrip())
 
 
-def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs") -> str:
+def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs", mode: Mode) -> str:
     mine = this_system()
     if config or host.project:
         where = f"It goes into {config or f'{host.places[mine]} in your project'}."
@@ -96,11 +97,9 @@ def _printed(host: Host, argv: list[str], block: str, config: Path | None, serve
         where = "It goes into this file; if the file has other servers, add this one beside them:"
         for system, path in host.places.items():
             where += f"\n  {system}{' (this machine)' if system == mine else ''}: {path}"
+    how = ", or let --write do it" if mode == "print" else " by hand"
     own = f"\n\nOr let it do so itself:\n  {host.own_command(argv)}" if host.command else ""
-    return (
-        f"Put this into the configuration of {host.title}, or let --write do it:\n\n{block}\n\n{where}{own}\n"
-        f"{_then(host, served)}"
-    )
+    return f"Put this into the configuration of {host.title}{how}:\n\n{block}\n\n{where}{own}\n{_then(host, served)}"
 
 
 def _then(host: Host, served: "ServeArgs") -> str:

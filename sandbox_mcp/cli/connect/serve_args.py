@@ -25,24 +25,20 @@ class ServeArgs:
 
     args: list[str]
     scenario: str | None
-    places: tuple[Path, ...]
     implied: bool
     key_variable: str | None
-
-    def check_scenario(self) -> None:
-        """Raise UnknownScenarioError if the host would be told to play what does not exist."""
-        if self.scenario is not None:
-            from sandbox_scenarios import Suite
-
-            Suite(self.places).get(self.scenario)
 
 
 def checked(given: Sequence[str]) -> ServeArgs:
     """Read what was given for ``serve``.
 
     Raises:
-        SandboxError: ``serve`` does not know it, or no host can use it.
+        SandboxError: ``serve`` would refuse it, or no host can use it.
     """
+    from sandbox_scenarios import Suite
+    from sandbox_scenarios.variants import BASE, variant_named
+
+    from sandbox_mcp.cli.serve import check_no_http, checked_play
     from sandbox_mcp.cli.serve import command as serve
 
     try:
@@ -53,10 +49,17 @@ def checked(given: Sequence[str]) -> ServeArgs:
     if options["http"]:
         raise SandboxError("a host starts the server itself and speaks to it over its pipes; leave out --http")
     implied = options["scenario"] is not None and options["user_channel"] is None
+    check_no_http(context)
+    play = checked_play({**options, "user_channel": "tool" if implied else options["user_channel"]})
+    suite = Suite(options["places"], world=options["world"])
+    if play.scenario is not None:
+        suite.get(play.scenario)
+        variant_named(play.variant or BASE)
+    elif play.session is None:
+        _ = suite.home  # the world whose tools the lobby offers
     return ServeArgs(
         args=[*_written(context), *(("--user-channel", "tool") if implied else ())],
         scenario=options["scenario"],
-        places=options["places"],
         implied=implied,
         key_variable=(options["user_api_key_env"] or "OPENAI_API_KEY") if options["user"] == "llm" else None,
     )
