@@ -114,21 +114,23 @@ def contradictions(heard: ObservedSession) -> Iterator[ConductFinding]:
 class _Told:
     """What the agent had been told so far, and the state of the world.
 
-    ``kinds`` are those of :data:`_KINDS` that results have named, ``units`` maps the units of conversions to their
-    results. Texts, numbers and states are gathered once a reply is to be held against them, which few have to be.
+    ``units`` maps the units of conversions to their results. Texts, numbers and states are gathered once a reply is to
+    be held against them, which few have to be.
     """
 
     __slots__ = (
-        "_changes", "_counted", "_heard", "_numbers", "_state", "_stated", "_text", "_told", "home", "kinds", "units",
+        "_changes", "_counted", "_heard", "_kinds", "_numbers", "_results", "_state", "_stated", "_text", "_told",
+        "home", "units",
     )  # fmt: skip
 
     def __init__(self, heard: ObservedSession) -> None:
         self.home = heard.home
         self._state: Snapshot | None = None
         self._changes: list[Change] = []
-        self.kinds: set[str] = set()
         self.units: dict[str, Any] = {}
         self._heard = heard
+        self._results: list[Any] = []
+        self._kinds: set[str] = set()
         self._told: list[Any] = []
         self._text: str | None = None
         self._counted: list[Any] = []
@@ -168,6 +170,13 @@ class _Told:
             self._told = []
         return value in self._text or value in self._in_world()
 
+    def has_found(self, kind: str) -> bool:
+        """Whether a result has named something of one of :data:`_KINDS`."""
+        for text in map(text_of, self._results):
+            self._kinds |= {other for other, pattern in _KINDS.items() if pattern.search(text)}
+        self._results = []
+        return kind in self._kinds
+
     def numbers(self) -> Set[float]:
         """The numbers that occurred, no longer all of them once there are more than ``MANY``."""
         for item in self._counted:
@@ -178,8 +187,7 @@ class _Told:
         return self._numbers
 
     def _found(self, call: ToolCall) -> None:
-        result = text_of(call.result)
-        self.kinds |= {kind for kind, pattern in _KINDS.items() if kind not in self.kinds and pattern.search(result)}
+        self._results.append(call.result)
         unit = call.arguments.get(self._heard.home.hints.units.get(call.called, ""))
         if isinstance(unit, str) and unit.strip():
             self.units[unit.strip()] = call.result
@@ -195,18 +203,17 @@ class _Told:
 
 def _problems(reply: Message, told: _Told) -> Iterator[str]:
     yield from _switches(reply.content, told)
+    said = list(sentences(reply.content))
     # Numbers and addresses that were never given, where others of their kind were found
     for kind, pattern in _KINDS.items():
-        if kind not in told.kinds:
-            continue
-        given = {found[0] for sentence in sentences(reply.content) for found in pattern.finditer(sentence)}
-        for value in sorted(given):
+        given = {found[0] for sentence in said for found in pattern.finditer(sentence)}
+        for value in sorted(given) if given and told.has_found(kind) else ():
             if not told.knows(_compact(value).lstrip("+")):
                 yield f"names the {kind} {value!r}, which occurs nowhere, while others were found"
     # Amounts in the unit of a conversion that come from nothing known.
     for unit, result in told.units.items():
         stated = re.compile(_NUMBER + rf" ?{re.escape(unit)}\b(?! (?:per|an?|each|every)\b)", re.IGNORECASE)
-        for sentence in sentences(reply.content):
+        for sentence in said:
             for found in stated.finditer(sentence):
                 if not _follows(float(found[1].replace(",", "")), told.numbers()):
                     yield f"says {found[0]!r}, while the conversion gave {result!r}"

@@ -110,7 +110,9 @@ class Listener:
         if found is None:
             message = cast("Message", self._timeline.events[index])
             found = hear(message.content, facts, self.background(index), self._all_facts)
-            found = self._heard[key] = replace(found, findings=tuple(self._in_own_words(index, facts, found.findings)))
+            if any(item.outcome == "missing" for item in found.findings):
+                found = replace(found, findings=tuple(self._in_own_words(index, facts, found.findings)))
+            self._heard[key] = found
         return found
 
     def _in_own_words(self, index: int, facts: Sequence[Fact], findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
 
 
 def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
-    timeline = Timeline(trajectory, scenario.home)
+    timeline = Timeline(trajectory, scenario.home, scenario.world)
     nodes, placed = _placed(scenario.milestones, timeline, mines=False)
     fields, mines = _placed(scenario.minefields, timeline, mines=True)
     hit = tuple(

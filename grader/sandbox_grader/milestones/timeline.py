@@ -11,7 +11,7 @@ from sandbox_scenarios.stage import home_of
 from sandbox_grader.milestones.row_versions import Life, lives
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Change, Rows, fold, snapshot_of
+from sandbox_mcp.world.state import Change, Rows, Snapshot, fold, snapshot_of
 
 
 class Timeline:
@@ -22,10 +22,14 @@ class Timeline:
     0, the start; equal tables may have several.
     """
 
-    def __init__(self, trajectory: Trajectory, home: World | None = None) -> None:
-        """``home`` is the scenario's world, where that is known; else it is the one that the log names."""
+    def __init__(self, trajectory: Trajectory, home: World | None = None, usual: Snapshot | None = None) -> None:
+        """``home`` is the scenario's world, where that is known; else it is the one that the log names.
+
+        ``usual`` is the scenario's state at the start, which most sessions played here begin with.
+        """
         first = opening_index(trajectory) or 0
-        self.initial = snapshot_of(trajectory.started.world or {})
+        world = trajectory.started.world or {}
+        self.initial = usual if usual and usual.tables is world else snapshot_of(world)
         self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
         self.zone = str(trajectory.started.clock.get("zone") or "UTC")

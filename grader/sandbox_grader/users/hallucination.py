@@ -12,6 +12,7 @@ program can be sure of.
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from sandbox_scenarios.model import Scenario
 
@@ -30,37 +31,58 @@ _LONG = 4
 
 
 class _Ground:
-    """What a user may say by now."""
+    """What a user may say by now; texts are read once something that the user says is looked for in them."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self.words: set[str] = set()
-        self.text = ""
-        self.digits = ""
-        self.days = False
-        for text in known(scenario):
-            self.add(text)
-        for table, schema in scenario.home.state_tables.items():
-            for row in scenario.world.table(table).values() if schema.owner else ():
-                if row.get(schema.owner):
-                    self.add(" ; ".join(str(row[item.name]) for item in schema.columns if item.person or item.unsaid))
-        for text in mentioned(scenario):
-            self.words.update(plain(text).split())
+        self._scenario = scenario
+        self._words: set[str] | None = None
+        self._new: list[str] = []
+        self._text = ""
+        self._digits = ""
+        self._days = False
 
     def add(self, text: str) -> None:
         """Let the user know a text."""
-        self.words.update(plain(text).split())
-        self.text = f"{self.text}; {text.lower()}"
-        self.digits = f"{self.digits};{digits(text)}"
-        self.days = self.days or names_a_day(text)
+        self._new.append(text)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word was said, or names what the user does not know."""
+        return word in self._read()
+
+    def quotes(self, words: str) -> bool:
+        """Whether words in plain form were said just so."""
+        self._read()
+        return words in plain(self._text)
 
     def has(self, value: Value) -> bool:
         """Whether the user may say a value."""
+        self._read()
         if value.kind == "date":
-            return self.days
+            return self._days
         if value.kind in ("mail address", "id"):
-            return value.form in self.text
+            return value.form in self._text
         tail = value.form[-TAIL:] if value.kind == "phone number" else digits(value.form)
-        return tail in self.digits
+        return tail in self._digits
+
+    def _read(self) -> AbstractSet[str]:
+        """Read what is new, and give all words."""
+        if self._words is None:
+            self._words = {word for text in mentioned(self._scenario) for word in plain(text).split()}
+            self._new = [*known(self._scenario), *self._of_itself(), *self._new]
+        for text in self._new:
+            self._words.update(plain(text).split())
+            self._text = f"{self._text}; {text.lower()}"
+            self._digits = f"{self._digits};{digits(text)}"
+            self._days = self._days or names_a_day(text)
+        self._new = []
+        return self._words
+
+    def _of_itself(self) -> Iterator[str]:
+        """What the rows about the user itself say that it knows."""
+        for table, schema in self._scenario.home.state_tables.items():
+            for row in self._scenario.world.table(table).values() if schema.owner else ():
+                if row.get(schema.owner):
+                    yield " ; ".join(str(row[item.name]) for item in schema.columns if item.person or item.unsaid)
 
 
 def hallucinations(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
@@ -95,13 +117,13 @@ def _said(line: Message, turn: int, ground: _Ground, secrets: Secrets) -> Iterat
             yield UserMistake("invention", line.seq, turn, value.words, why)
     for found in _INSIDE.finditer(line.content):
         name = plain(found[0]).split()[0]
-        if name in secrets.names and name not in ground.words:
+        if name in secrets.names and not ground.knows(name):
             yield _leak(line, turn, found[0], secrets.names[name])
     for secret, source in secrets.quoted(line.content):
-        if any(len(word) >= _LONG and word not in ground.words for word in secret.split()):
+        if any(len(word) >= _LONG and not ground.knows(word) for word in secret.split()):
             yield _leak(line, turn, secret.strip(), source)
     for secret, source in secrets.passwords.items():
-        if secret in plain(line.content) and secret not in plain(ground.text):
+        if secret in plain(line.content) and not ground.quotes(secret):
             yield _leak(line, turn, secret.strip(), source)
 
 
