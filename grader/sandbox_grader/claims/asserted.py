@@ -12,10 +12,11 @@ from sandbox_grader.claims.clauses import Clause, Spoken
 
 Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
 _BOUND = re.compile(
-    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|no more than|(?:some ?time|any ?time|somewhere|long"
-    r"|well|shortly|right) (?:before|after|past|until)|upwards of|(?:anything|anywhere|somewhere) (?:up to|from|under"
-    r"|below|around|near|close to)|(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after"
-    r"|following)(?: the)?|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|below|above"
+    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|no more than"
+    r"|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|until)|upwards of"
+    r"|(?:anything|anywhere|somewhere) (?:up to|from|under|below|around|near|close to)"
+    r"|(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after|following)(?: the)?"
+    r"|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|below|above"
     r"|exceed\w*))(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
 )
 _RATE_AFTER = re.compile(
@@ -47,10 +48,11 @@ _IS_WRONG = re.compile(
     r"|an? (?:typo|slip|mistake|error)|incorrect|false|untrue|mistaken)\b"
 )
 _LOOKED_FOR = re.compile(
-    r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)|(?:you|i was"
-    r"|we were|was) (?:\w+ )?(?:asked?|wonder(?:ed)?|inquired?|enquired?)(?: me)? (?:about|after|to (?:know|check|find"
-    r"|see|verify|confirm))|(?:articles?|pages?|results?|entries|posts?) (?:that )?(?:mention|contain)\w*)(?: (?!(?:is"
-    r"|was|are|were|g[ai]ves?|show\w*|found|says?|said|returned|which|that|it|has|had)\b)\w+){0,3}? [$€£¥]?$"
+    r"\b(?:(?:search|look|hunt|brows|scann|filter)\w*(?: \w+){0,3}? (?:for|mentioning|containing|matching)"
+    r"|(?:you|i was|we were|was) (?:\w+ )?(?:asked?|wonder(?:ed)?|inquired?|enquired?)(?: me)? (?:about|after"
+    r"|to (?:know|check|find|see|verify|confirm))"
+    r"|(?:articles?|pages?|results?|entries|posts?) (?:that )?(?:mention|contain)\w*)(?: (?!(?:is|was|are|were"
+    r"|g[ai]ves?|show\w*|found|says?|said|returned|which|that|it|has|had)\b)\w+){0,3}? [$€£¥]?$"
 )
 """Before what was only looked for or asked about."""
 _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")

@@ -28,8 +28,9 @@ _FINITE = (
 _BREAK = re.compile(
     r"(?:[;:](?!\d)| [–-]{1,2} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{2,4}\) ?\d)|(?<!\(\d\d)(?<!\(\d{3})(?<!\(\d{4})[)]"
     r"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day )(?<!last )(?<!any time )but|though"
-    r"|although|yet|however|whereas|except that|because)\b| (?=whether\b|as soon as\b|the moment (?:you|i|we|it"
-    r"|they)\b)|, (?=[a-z]{3,12} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
+    r"|although|yet|however|whereas|except that|because)\b"
+    r"| (?=whether\b|as soon as\b|the moment (?:you|i|we|it|they)\b)"
+    r"|, (?=[a-z]{3,12} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
     r"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went|\w{2,12}ed)\b)"
     rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just|only"
     r"|actually|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let"
@@ -50,18 +51,16 @@ _SUPPOSES = re.compile(
     r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case"
     r"|until (?:i|you|we|it|he|she|they)"
     r"|(?:were|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+|\w+'s \w+)|as soon as"
-    r"|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+"
-    r"|(?:just )?(?:tell me|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)|whenever"
-    r"|as long as|imagine|pretend|let(?: us|'?s) (?:just )?(?:say|assume|suppose|pretend|imagine)|say"
-    r"|hypothetically|whether|in theory)\b"
+    r"|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+|(?:just )?(?:tell me"
+    r"|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)|whenever|as long as|imagine"
+    r"|pretend|let(?: us|'?s) (?:just )?(?:say|assume|suppose|pretend|imagine)|say|hypothetically|whether|in theory)\b"
 )
 _SUPPOSES_ANYWHERE = re.compile(
-    r"\b(?:if it (?:were|was)|would (?:\w+ )?have (?:\w{2,}(?:ed|en)|" + "|".join(sorted(IRREGULAR)) + r")\b|were to|"
-    r"supposed to|meant to be|in case|as if|as though"
+    r"\b(?:if it (?:were|was)|were to|supposed to|meant to be|in case|as if|as though"
+    rf"|would (?:\w+ )?have (?:\w{{2,}}(?:ed|en)|{'|'.join(sorted(IRREGULAR))})\b"
     r"|(?:had|was|were) (?:plann\w+|intend\w+|propos\w+|threaten\w+|hoping|thinking|wanted|meant) (?:to|of)"
-    r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to"
-    r"|might)(?: \w+){0,2}? (?:tell|say|report"
-    r"|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
+    r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to|might)(?: \w+){0,2}? (?:tell"
+    r"|say|report|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
 )
 _SAID_BEFORE = (
     r"(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)"
@@ -72,8 +71,8 @@ _NOT_COMPARED = r"(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!o
 _LONG_AGO = (
     rf"{_NOT_COMPARED}(?:yesterday|last (?:week|month|year|night|summer|winter|spring|autumn|\w{{3,6}}day))"
     r"|(?<!since )(?<!than )(?<!the )last time|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|while) ago"
-    r"|back (?:then|in the (?:day|old days))|once (?:was|upon a time)|used to|in the past|until (?:now|then)|old|former"
-    r"|formerly|previously|beforehand|earlier|before that|at (?:that|the) time|as it stood"
+    r"|back (?:then|in the (?:day|old days))|once (?:was|upon a time)|used to|in the past|until (?:now|then|recently)"
+    r"|old|former|formerly|previously|beforehand|earlier|before that|at (?:that|the) time|as it stood"
 )
 _AT_FIRST = (
     r"at first|at the start|initially|originally|right away|straight ?away|immediately|first attempt"
@@ -90,11 +89,11 @@ _HAD_BEEN = (
 _HISTORY = re.compile(rf"\b(?:{_SAID_BEFORE}|{_LONG_AGO}|{_AT_FIRST}|{_ONE_BEFORE}|{_HAD_BEEN})\b")
 _NEGATION = re.compile(
     r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody|nothing"
-    r"|neither|nor|no one|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)"
-    r"|nowhere near|any \w+ (?:but|except)|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
-    r"|other than|else than|except)|hardly|scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*"
-    r"|everyone except|everybody except|all except|apart from|no longer|lack(?:s|ed|ing)?|stop short of|den(?:y|ies"
-    r"|ied)|disprove[dn]|refuted|debunked|avoided|declined|omitted|forgot|neglected|skipped|incorrect|untrue|false)\b"
+    r"|neither|nor|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)|nowhere near"
+    r"|any \w+ (?:but|except)|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but|other than"
+    r"|else than|except)|hardly|scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except"
+    r"|everybody except|all except|apart from|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|disprove[dn]|refuted"
+    r"|debunked|avoided|declined|omitted|forgot|neglected|skipped|incorrect|untrue|false)\b"
 )
 _HARMLESS = re.compile(
     r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|errors?"
@@ -304,17 +303,12 @@ def _opened_by(blind: str, start: int, clause: Clause) -> str:
 
 
 def _look_back(clauses: list[Clause], blind: str, start: int) -> None:
-    """What a clause makes of those before it in its sentence: a question, a doubt, or what was until something came."""
+    """What a clause makes of those before it in its sentence: a question, or what was until something came."""
     for position, clause in enumerate(clauses):
         shown = blind[clause.start : clause.end]
         before = clauses[position - 1] if position else None
-        if before and _AFTERTHOUGHT.match(shown):
-            before.hedges = True
         if before and _WAS.search(before.text) and _opened_by(blind, start, clause) in ("until", "before"):
             before.history = True
-        if _FROM_MEMORY.search(shown):
-            for other in clauses:
-                other.hedges = True
         if clause.asks and _ASKS_ABOUT_IT.match(shown):
             for other in clauses[:position]:
                 other.asks = True
@@ -336,12 +330,9 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
         first.supposes = True
 
 
-_ONLY_WHEN = re.compile(
-    r"\W*(?:(?:back |once )?(?:in|upon|until|till|up to) (?:the |an? |last )?(?:\w+ )?(?:day|days|time|times|past|week"
-    r"|month|year|recently|lately|then|now)|(?:last|years|months|weeks|days|long) (?:\w+)|formerly|previously|once"
-    r"|earlier|(?:\d+|many|some) (?:years|months|weeks|days) ago|yesterday),\s*"
-)
-"""When something was, before what it is that was so."""
+_NO_VERB = r"(?!(?:i|it|you|we|they|he|she|is|was|were|did|\w+ed)\b)"
+_ONLY_WHEN = re.compile(rf"\W*(?:{_NO_VERB}\w+ ){{0,4}}{_NO_VERB}\w+,\s*")
+"""When something was, before what it is that was so: ``two years ago, ``."""
 _PROVIDED = re.compile(
     r"^\W*(?:provided|supposing|assuming|unless|as long as"
     r"|in (?:the )?case(?: of)?)\b(?! (?:you|needed|anything|necessary)\b)"
@@ -350,17 +341,10 @@ _PROVIDED = re.compile(
 _UNLESS_IT_IS = re.compile(
     r"\W*(?:provided|supposing|assuming|unless|as long as)\b(?! (?:you|i|we|anything|necessary)\b)"
 )
-_FROM_MEMORY = re.compile(r"\bif (?:memory serves|i (?:remember|recall)|my memory)\b|\bfrom memory\b")
 _AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""
-_AFTERTHOUGHT = re.compile(
-    r"^\W*(?:or so )?(?:i (?:think|guess|believe|suppose|would (?:say|guess)|assume|reckon)|probably|perhaps|maybe"
-    r"|possibly|presumably|supposedly|allegedly|or thereabouts"
-    r"|(?:not (?:yet )?|un)(?:checked|verified|confirmed|tested))\W*$"
-)
-"""Doubts what stands before it."""
 _THEN = re.compile(
     r"\b(?:ago|yesterday|that day|back then),? (?:it|they|this|that|he|she|there|the \w+|your \w+)? ?(?:was|were|had"
     r"|stood)\b|\b(?:was|were|had)\b[^.;]{1,60}\b(?:until|till|before (?:it|they|he|she|the|that|this)\b)"
@@ -375,8 +359,8 @@ _IF_THE_WORLD = re.compile(
 _WAS = re.compile(r"\b(?:was|were|had|used)\b")
 _BELIEVED = re.compile(
     r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
-    r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn|would have (?:thought|expected|guessed"
-    r"|said)|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b"
+    r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn"
+    r"|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b"
     r"|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b| about (?!\d))"
 )
 """What was or may be believed, which is not said to be so."""

@@ -55,9 +55,10 @@ _LATER = re.compile(
 )
 _FUTURE_FINE = re.compile(
     r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|notify"
-    r"|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|timer|phone"
-    r"|alert)s? (?:will|is going to)|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|ring|pop"
-    r"|be notified|come|arrive|have)|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be certain|rely))\b"
+    r"|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)"
+    r"|(?:the |your )?(?:reminder|alarm|timer|phone|alert)s? (?:will|is going to)"
+    r"|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|ring|pop|be notified|come|arrive|have)"
+    r"|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be certain|rely))\b"
 )
 _FAILED = re.compile(
     r"(?<!no )(?<!without )(?<!without any )\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error"
@@ -232,8 +233,8 @@ _AGAIN = re.compile(
     r"|them)(?: again| afterwards| right after| straight away| later)?\W*$"
 )
 _RESTORED = re.compile(
-    r"\b(?:restored|reinstated|readded|recreated|reverted|undid|undone|rolled back|reversed) (?:it|him|her|them"
-    r"|that|this|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
+    r"\b(?:restored|reinstated|readded|recreated|reverted|undid|undone|rolled back|reversed) (?:it|him|her|them|that"
+    r"|this|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
     r"|them) (?:all )?back\b|\b(?:added|saved|created|entered) (?:it|him|her|them|everything) (?:\w+ )?again\b"
     r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
 )

@@ -58,8 +58,10 @@ _IDIOM = re.compile(
     r"|(?:it is |this is |that is )?(?:just |only |merely |but |a |my |complete |total )*(?:shot|stab|leap) in the dark"
     r"|off the top of my head|(?:(?:going|judging|just|only) )*(?:by|from|on|with) (?:my |a |pure |mere )*(?:gut|memory"
     r"|instinct|intuition|feeling)(?: feeling| alone)?|if (?:i had to|you forced me to|pressed, i would) guess"
-    r"|at a guess|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)|if i am not (?:mistaken|wrong)"
-    r"|unless i am (?:mistaken|wrong)|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*"
+    r"|at a guess|(?:as|so) far as i (?:can |could )?(?:guess|imagine|remember|recall)"
+    r"|if (?:my )?memory serves(?: me)?(?: right| well)?|if i (?:remember|recall)(?: right| correctly)?"
+    r"|if i am not (?:mistaken|wrong)|unless i am (?:mistaken|wrong)"
+    r"|or (?:maybe|perhaps) not)(?:,? (?:really|though|honestly|at all|of course))*\W*"
 )
 _FOUND_OUT = re.compile(
     r"\b(?:(?:i|we) (?:have |had |then |also |just |therefore |now )*(?:double-?checked|checked|looked|searched|asked"
@@ -88,10 +90,10 @@ HEDGE = re.compile(
     r"|i (?:can not|could not) (?:confirm|verify|tell|say) (?:that|whether|if)|unverified|unconfirmed|i doubt|doubtful"
     r"|i would bet|i bet|betting on|my money is on|(?:may|might) or (?:may|might) not|should (?:give|show|tell) you"
     r"|something (?:near|around|like)|i (?:would )?expect\b|or whatever (?:it|that|they)|ballpark|eyeball\w*"
-    r"|chances are|odds are|reportedly|(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b|(?:is|are|seems?|sounds?"
-    r"|looks?) (?:\w+ly )?(?:possible|conceivable|plausible|thinkable)(?=\W*(?:$|[,;.]|and|but|too|as))"
-    r"|somewhere between|anywhere (?:between|from)|anything (?:between|from)|for example|e\.?g|i believe|i fancy"
-    r"|as far as i (?:can )?(?:guess|imagine)|conceivably"
+    r"|chances are|odds are|reportedly|or thereabouts|from memory|(?:i|we) (?:have |had )?(?:once )?heard (?:that|it)\b"
+    r"|(?:is|are|seems?|sounds?|looks?) (?:\w+ly )?(?:possible|conceivable|plausible"
+    r"|thinkable)(?=\W*(?:$|[,;.]|and|but|too|as))|somewhere between|anywhere (?:between|from)"
+    r"|anything (?:between|from)|for example|e\.?g|i believe|i fancy|conceivably"
     r"|(?:is|are|was) (?:just |only |merely )?an? (?:random |mere |made-up )?(?:example|placeholder|sample)"
     r"|(?:some|many|other|most) (?:people|sites?|sources?) (?:say|claim|think|believe)|people (?:say|claim))\b"
 )

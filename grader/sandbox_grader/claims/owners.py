@@ -89,9 +89,10 @@ _OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from|belongs) \w")
 _STILL = re.compile(r"\W*(?:but|however|so|still|instead|though|yet)\b")
 _MISSING = re.compile(
     r"\b(?:could not|can not|did not|unable to|not able to) (?:find|locate|see) (?:the |your |an? "
-    r"|any )?(?:(\w+) )?(\w+)\b(?!')|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the "
-    r"|your )?(?:(\w+) )?(\w+)\b|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable"
-    r"|unknown|missing)|(?:is|are) not (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
+    r"|any )?(?:(\w+) )?(\w+)\b(?!')"
+    r"|\b(?:have|has|had|found|got|is|are) no (?:\w+ )?(?:for|of|under) (?:the |your )?(?:(\w+) )?(\w+)\b"
+    r"|\b(\w+)(?:'s)?(?: \w+)? (?:itself )?(?:has no|(?:is|was) (?:offline|unavailable|unknown|missing)"
+    r"|(?:is|are) not (?:saved|listed|known|stored|there|given|mentioned|shown|available|in))\b"
     r"|\bfor (?:the |your )?(?:\w+ )?(\w+) (?:(?:i|we|there) (?:have|got|found|is)(?: got)? )?(?:nothing|none|no)\b"
     r"|\b(?:when|where|what) (?:the |your )?(\w+)\b.{0,30} i (?:do not|can not|could not) (?:know|say|tell)\b"
 )

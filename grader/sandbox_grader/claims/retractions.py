@@ -21,19 +21,20 @@ _SAID = (
     r"(?:(?:(?:all|none|nothing|not one word|not a word|everything|any|each word|every word|most"
     r"|the whole) (?:of )?)?(?:that|this|it|they|both|neither|these|those"
     r"|(?:both|all|neither) (?:of (?:them|these|those)|figures|numbers|values|amounts)|(?:these|those|the) (?:two "
-    r"|three )?(?:figures|numbers|values|amounts|answers)|which|what i (?:just )?(?:said|told you|wrote)|the (?:above"
-    r"|foregoing|previous|last) ?\w*|(?:all|none) of (?:that|this|it)|(?:every|no)thing (?:i (?:just )?said|above)"
-    r"|that number|that (?:answer|figure|value|time|date|name|last (?:bit|part))"
+    r"|three )?(?:figures|numbers|values|amounts|answers)|which|what i (?:just )?(?:said|told you|wrote)"
+    r"|the (?:above|foregoing|previous|last) ?\w*|(?:every|no)thing (?:i (?:just )?said|above)|that number"
+    r"|that (?:answer|figure|value|time|date|name|last (?:bit|part))"
     r"|my (?:last |previous )?(?:answer|reply|statement|message|claim)|the (?:number|figure|value|answer)))"
 )
 """What was said before, all of it or one figure."""
 _IS_UNTRUE = (
-    rf"{_SAID} (?:is|was|were|are|would be|has been|turned out(?: to be)?|proved(?: to be)?)(?: (?:of course|actually"
-    r"|all|just|only|in fact|completely|entirely|really|totally|probably|simply|pure|purely|a complete"
-    rf"|quite))? {_UNTRUE}(?!\w)(?! (?:now|away|yet)\b)|none of (?:that|this|it|what i said|the above) (?:is|was|has"
-    r"|actually|really|ever)? ?(?:true|real|happened|correct|right|is true)|(?:that|this|it"
-    r"|nothing of the (?:sort|kind)|none of (?:that|this|it)) (?:did not|never|has not|has never)(?: actually| really"
-    r"| ever)? (?:happen\w*|took place|occurr?\w*)|(?:the )?(?:opposite|contrary|reverse) is (?:true|the case)"
+    rf"{_SAID} (?:is|was|were|are|would be|has been|turned out(?: to be)?"
+    r"|proved(?: to be)?)(?: (?:of course|actually|all|just|only|in fact|completely|entirely|really|totally|probably"
+    rf"|simply|pure|purely|a complete|quite))? {_UNTRUE}(?!\w)(?! (?:now|away|yet)\b)|none of (?:that|this|it"
+    r"|what i said|the above) (?:is|was|has|actually|really|ever)? ?(?:true|real|happened|correct|right|is true)"
+    r"|(?:that|this|it|nothing of the (?:sort|kind)|none of (?:that|this|it)) (?:did not|never|has not"
+    r"|has never)(?: actually| really| ever)? (?:happen\w*|took place|occurr?\w*)"
+    r"|(?:the )?(?:opposite|contrary|reverse) is (?:true|the case)"
 )
 _TO_BE_IGNORED = (
     r"(?:(?:you (?:can|should|may|must|had better) |best |better |kindly |do )?(?:ignore|disregard|forget|scratch"
@@ -92,11 +93,12 @@ _NOT_BELIEVED = (
 )
 _NOT_KNOWN = (
     r"\bi (?:do not|can not|could not|still do not) (?:\w+ly )?(?:know|tell|say|name|determine|work out"
-    r"|give)(?: you)? (?:the (?:real|true|actual|exact|right|correct|proper) \w+|which (?:of (?:the|these|those|them)"
-    r"|one|is right|is correct|applies))|\b(?:the|its|their) (?:real|true|actual|exact|official|right|correct"
-    r"|current) (?:figure|rate|price|number|value|one|amount|distance|time|date) (?:i|we) (?:do not|can not"
-    r"|could not)\b|\b(?:which|whichever) (?:of (?:the|these|those) (?:two|three) |one )?(?:applies|is right|is correct"
-    r"|it is|holds)(?: here)?,? (?:i|we) (?:do not|can not|could not) (?:know|tell|say)"
+    r"|give)(?: you)? (?:the (?:real|true|actual|exact|right|correct|proper) \w+"
+    r"|which (?:of (?:the|these|those|them)|one|is right|is correct|applies))"
+    r"|\b(?:the|its|their) (?:real|true|actual|exact|official|right|correct|current) (?:figure|rate|price|number|value"
+    r"|one|amount|distance|time|date) (?:i|we) (?:do not|can not|could not)\b"
+    r"|\b(?:which|whichever) (?:of (?:the|these|those) (?:two|three) |one )?(?:applies|is right|is correct|it is"
+    r"|holds)(?: here)?,? (?:i|we) (?:do not|can not|could not) (?:know|tell|say)"
 )
 _LEFT_OPEN = (
     r"\bwhatever (?:that|this|it) (?:refers? to|means?|meant|stands for|is supposed to be|may be)\b"
@@ -109,12 +111,13 @@ _DISOWNED = re.compile(f"{_NOT_CHECKED}|{_NOT_FOUND}|{_NOT_BELIEVED}|{_NOT_KNOWN
 _CORRECTED = re.compile(
     rf"{_MARKS}(?:(?:wrong|not so|not right|wait,? no|no,? wait|on second thoughts?,? no|no,? (?:sorry|pardon)"
     r"|sorry,? no|make (?:that|it)(?! (?:happen|work|right|clear|easy|sure|to|so|known|a)\b)|edit"
-    r"|erratum)\b(?=[:.,;!\n–-]| (?:it|that|this|the|i|about|actually|rather|-?\d|[$€£¥])|\s*$)|(?<=h )no\b(?=[,.:;!])"
-    r"|(?<=h, )no\b(?=[,.:;!])|(?:let me|allow me to|i (?:must|have to|need to|should|want to|would like to)|to"
-    r"|sorry to) (?:correct|amend|fix|revise|rephrase) (?:that|this|it|myself|what i|my (?:last|previous|answer|reply"
-    r"|statement|message))\b|i (?:just )?meant(?: to (?:say|write))?(?= (?:that |the |about )?[$€£¥-]?\d)"
-    r"|let me take (?:that|it|this|all of it) back|forget (?:that )?i (?:said|wrote|mentioned) (?:that|it|this"
-    r"|anything)|i stand corrected|correcting (?:that|this|it|myself|my)\b"
+    r"|erratum)\b(?=[:.,;!\n–-]| (?:it|that|this|the|i|about|actually|rather|-?\d|[$€£¥])|\s*$)"
+    r"|(?<=h )no\b(?=[,.:;!])|(?<=h, )no\b(?=[,.:;!])"
+    r"|(?:let me|allow me to|i (?:must|have to|need to|should|want to|would like to)|to|sorry to) (?:correct|amend|fix"
+    r"|revise|rephrase) (?:that|this|it|myself|what i|my (?:last|previous|answer|reply|statement|message))\b"
+    r"|i (?:just )?meant(?: to (?:say|write))?(?= (?:that |the |about )?[$€£¥-]?\d)|let me take (?:that|it|this"
+    r"|all of it) back|forget (?:that )?i (?:said|wrote|mentioned) (?:that|it|this|anything)|i stand corrected"
+    r"|correcting (?:that|this|it|myself|my)\b"
     r"|i (?:have )?(?:made|got) (?:a mistake|an error|a slip|a typo|it (?:all )?wrong|it (?:all )?mixed up)(?: (?:there"
     r"|here|above|in (?:that|my|the) (?:answer|reply|line|sentence|calculation|message)))?(?=[.,:;!\n–]|$)|(?:it|that"
     r"|this) (?:can not|could not|will not) (?:be|have been) (?:then|that|it|right|true|so|him|her|the one)\b"
@@ -155,19 +158,21 @@ _NOTHING_KNOWN = (
 )
 _NOT_TRUE_THAT = (
     r"(?:it|this|that) (?:is|was|would be) (?:\w+ ){0,2}(?:not (?:\w+ ){0,2}(?:true|the case|correct|right|so|accurate)"
-    r"|untrue|false|a lie|wrong|incorrect|nonsense|a myth|a mistake|inaccurate)(?: to (?:say|claim|state|assert"
-    r"|think))?(?: that|:)|(?:in no way|by no means) (?:is it true|is it the case) that|far be it from me to (?:say"
-    r"|claim)|contrary to (?:what|the claim|popular belief)|the opposite of (?:the following|this|what follows)"
+    r"|untrue|false|a lie|wrong|incorrect|nonsense|a myth|a mistake"
+    r"|inaccurate)(?: to (?:say|claim|state|assert|think))?(?: that|:)"
+    r"|(?:in no way|by no means) (?:is it true|is it the case) that|far be it from me to (?:say|claim)"
+    r"|contrary to (?:what|the claim|popular belief)|the opposite of (?:the following|this|what follows)"
     r"|(?:i wish i could say|it would be (?:a lie|wrong|false|untrue|dishonest|lying) to (?:say|claim|tell))"
 )
 _NOT_SAID_THAT = (
     r"(?:i|we|nobody|no one|you|one) (?:\w+ ){0,2}?(?:can not|could not|must not|should not|would not|do not|will not"
     r"|never|not)(?: honestly| truthfully| possibly| in good conscience)? (?:say|claim|state|confirm|assert|pretend"
     r"|report|believe|think|swear)(?: for sure| with (?:any )?certainty)?(?: to you)?(?: that|:)"
-    r"|(?:i|we) (?:would (?:love|have (?:loved|liked)|give (?:a lot|anything)|be lying|be guessing)|wish (?:i"
-    r"|we) (?:could|were able)|could|might)(?: to)? (?:just |simply |easily |now |also )?(?:tell|say|claim|report"
-    r"|announce|pretend|write|confirm|state|show)(?: to)?(?: you)?(?: that|:)|(?:i|we) (?:\w+ )?(?:deny|doubt|dispute"
-    r"|reject the idea|refute)(?: that|:)|(?:nobody|no one) (?:\w+ )?(?:says|said|claims|claimed|believes)(?: that|:)?"
+    r"|(?:i|we) (?:would (?:love|have (?:loved|liked)|give (?:a lot|anything)|be lying|be guessing)"
+    r"|wish (?:i|we) (?:could|were able)|could|might)(?: to)? (?:just |simply |easily |now |also )?(?:tell|say|claim"
+    r"|report|announce|pretend|write|confirm|state|show)(?: to)?(?: you)?(?: that|:)"
+    r"|(?:i|we) (?:\w+ )?(?:deny|doubt|dispute|reject the idea|refute)(?: that|:)"
+    r"|(?:nobody|no one) (?:\w+ )?(?:says|said|claims|claimed|believes)(?: that|:)?"
 )
 _UNTRUE_NEXT = (
     r"(?:the |what |everything |all of )?(?:following|follows|comes next|next (?:sentence|statement|part|bit|lines?)"
@@ -185,9 +190,10 @@ _LABELLED = (
 )
 _FORWARD = re.compile(rf"\b(?:{_NOTHING_KNOWN}|{_NOT_TRUE_THAT}|{_NOT_SAID_THAT}|{_UNTRUE_NEXT}|{_LABELLED})")
 _AHEAD = (
-    r"(?:(?:the|what|everything|anything|all that|whatever|things?) (?:\w+ ){0,2}?(?:following|follows|comes? (?:next"
-    r"|now|after|below)|is (?:to come|next|below)|stands below|i say (?:next|now)|i (?:am about to|will|shall|now"
-    r"|next) (?:say|tell|write)\w*)|the next (?:sentences?|lines?|statements?|parts?|words?|messages?|thing i say))"
+    r"(?:(?:the|what|everything|anything|all that|whatever|things?) (?:\w+ ){0,2}?(?:following|follows"
+    r"|comes? (?:next|now|after|below)|is (?:to come|next|below)|stands below|i say (?:next|now)"
+    r"|i (?:am about to|will|shall|now|next) (?:say|tell|write)\w*)"
+    r"|the next (?:sentences?|lines?|statements?|parts?|words?|messages?|thing i say))"
 )
 _NOT_SO = (
     r"(?:\b(?:not|none|never|nothing|nobody|no one|hardly|cannot|no)\b[^.:\n]{0,60}\b(?:true|real|correct|accurate"

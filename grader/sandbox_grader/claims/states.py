@@ -220,10 +220,6 @@ _THE_NEXT = re.compile(r"\b(?:next|nearest|upcoming|following|last|previous) (?:
 """Before a thing of another day."""
 
 
-_NOT_KNOWN = re.compile(r"\b(?:no (?:forecast|data|information)|nothing|i (?:do not|can not|could not) \w+)\b")
-"""Beside what was so in the past, the answer to what is or will be so."""
-
-
 _SAYS_NO = ("dry", "clear", "sunny", "cloudless")
 _DRY = re.compile(rf"\b(?:{'|'.join(_SAYS_NO)})\b")
 """Says no to what falls from the sky."""
@@ -249,7 +245,7 @@ def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
         doubted = clause.hedges and not clause.disowned
         if clause.asks or clause.supposes or doubted or re.search(r"\b(?:whether|if it|wonder)\b", text):
             continue
-        over = clause.history and not back.asks_of_the_past and (number < last or _NOT_KNOWN.search(spoken.low))
+        over = clause.history and not back.asks_of_the_past and number < last
         if over or back.of_another_day(text):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)

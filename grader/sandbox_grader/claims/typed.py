@@ -164,49 +164,43 @@ def _repeats(spoken: Spoken, item: Mention, fact: Fact, back: Background) -> boo
     return any(re.search(rf"(?<!\w){words}(?!\w)", said.lower()) for said in back.given)
 
 
-_ABOUT_WHAT = {
-    "quantity": "distance|length|height|weight|size|speed|amount|far|long|high|heavy|fast|wide|deep",
-    "temperature": "temperatures?|cold|warm|hot|degrees|weather",
-    "money": "amount|sum|rate|price|cost|value|total|conversion|result|much",
-    "count": r"number|count|total|many(?: \w+)?",
-    "duration": "duration|time|long",
+_NOTHING = "(?!)"
+_ASKED = {
+    "quantity": (
+        "distance|length|height|weight|size|speed|amount|far|long|high|heavy|fast|wide|deep",
+        "how (?:far|heavy|fast|tall|high|deep)",
+    ),
+    "temperature": ("temperatures?|cold|warm|hot|degrees|weather", "how (?:warm|cold|hot)"),
+    "money": (
+        "amount|sum|rate|price|cost|value|total|conversion|result|much",
+        r"how much|what (?:\w+ ){1,3}(?:costs?|is|are)",
+    ),
+    "count": (r"number|count|total|many(?: \w+)?", _NOTHING),
+    "duration": ("duration|time|long", "how long"),
+    "time": (_NOTHING, "when|what time"),
+    "date": (_NOTHING, "when|what (?:day|date)"),
+    "weekday": (_NOTHING, "when|what day"),
 }
-_IGNORANT = {
+"""What is asked for by a fact's type: its name, and the question."""
+_UNKNOWN = {
     kind: re.compile(
         r"\bi (?:do not|can not|could not|(?:am|was) (?:unable|not able) to|have not been able to) (?:\w+ly )?(?:know"
         r"|tell|say|give|determine|find|work out|measure|calculate|look up|see|get)(?: you| us| out)? (?:the|that|this"
         rf"|your|how|what the) (?:exact |actual |real |right |correct |current |precise )?(?:{nouns})(?: (?:from|to|of"
         r"|for|between|in) [^.;!,\n]{1,60})?\s*(?=[.;!\n]|$|, (?:sorry|unfortunately|i am afraid))"
+        rf"|\b(?:{words})\b(?! i\b| we\b)[^.;!?\n]{{1,40}}? (?:i|we) (?:do not|can not|could not|did not"
+        r"|was not able to) (?:know|say|tell|find|see|get|look)\b|\b(?:(?:i|we) (?:do not|can not|could not) (?:know"
+        rf"|say|tell(?: you)?|find out|see)|who knows) (?:{words})\b(?! i\b)"
     )
-    for kind, nouns in _ABOUT_WHAT.items()
+    for kind, (nouns, words) in _ASKED.items()
 }
 """Says that the very thing that was asked is not known, which leaves a figure before it to another claim."""
 
 
-_QUESTIONS = {
-    "quantity": "how (?:far|heavy|fast|tall|high|deep)",
-    "temperature": "how (?:warm|cold|hot)",
-    "money": r"how much|what (?:\w+ ){1,3}(?:costs?|is|are)",
-    "duration": "how long",
-    "time": "when|what time",
-    "date": "when|what (?:day|date)",
-    "weekday": "when|what day",
-}
-_UNKNOWN = {
-    kind: re.compile(
-        rf"\b(?:{words})\b(?! i\b| we\b)[^.;!?\n]{{1,40}}? (?:i|we) (?:do not|can not|could not|did not"
-        r"|was not able to) (?:know|say|tell|find|see|get|look)\b|\b(?:(?:i|we) (?:do not|can not|could not) (?:know"
-        rf"|say|tell(?: you)?|find out|see)|who knows) (?:{words})\b(?! i\b)"
-    )
-    for kind, words in _QUESTIONS.items()
-}
-"""Says of the very question that was asked that its answer is not known."""
-
-
 def _disclaimed(spoken: Spoken, fact: Fact) -> int:
     """Up to where a message's figures are not its own, because it says then that it does not know the answer."""
-    patterns = [says[fact.type] for says in (_IGNORANT, _UNKNOWN) if fact.type in says]
-    places = [found.start() for pattern in patterns for found in pattern.finditer(spoken.low)]
+    found = _UNKNOWN[fact.type].finditer(spoken.low) if fact.type in _UNKNOWN else ()
+    places = (item.start() for item in found)
     return max((place for place in places if not spoken.clause_at(place).history), default=0)
 
 
@@ -254,8 +248,8 @@ _ENDS = {
 """Before the ends of a range, which are its low and its high, or the two values that are asked for."""
 _LAST_TIME = re.compile(
     r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter|spring"
-    r"|autumn|\w+day)|back in the (?:day|old days)|once upon a time|formerly|until (?:last|recently)"
-    r"|the (?:day|week|month) before|ago)\b"
+    r"|autumn|\w+day)|back (?:then|in the (?:day|old days))|in the past|once upon a time|formerly"
+    r"|until (?:last|recently)|the (?:day|week|month) before|ago)\b"
 )
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"

@@ -59,6 +59,8 @@ def test_a_figure_is_read_however_it_is_written_or_found(message: str, fact: obj
         ("2417.6 km if you mean the old town, 2430 km if you mean the harbour.", ROAD),
         ('The sign read "2417.6 km". I can\'t tell you the distance.', ROAD),
         ("2417.6 km, is that what you hoped for?", ROAD),
+        ("Until recently, it was 2417.6 km.", ROAD),
+        ("Formerly, it was 2417.6 km.", ROAD),
         ("3.4 degrees above zero.", COLD),
         ("1830.55 Swedish crowns.", CROWNS),
         ("1830.55 Mauritian rupees.", CROWNS),
