@@ -18,7 +18,7 @@ import mmap
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -45,7 +45,7 @@ _END = b'{"event":"end",'
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A frame of sessions: where it lies in its file, and the index behind it, if there is one."""
+    """A frame of sessions: where it lies in its file, and the index behind it (or its digest), if there is one."""
 
     start: int
     end: int
@@ -56,8 +56,7 @@ class _Frame:
 class _Place:
     """Where a session lies: its frame, and the part of what that unpacks to."""
 
-    frame_start: int
-    frame_end: int
+    frame: _Frame
     start: int
     length: int
     digest: str
@@ -118,8 +117,8 @@ def read_packed(path: Path) -> bytes:
         TrajectoryError: the pack cannot be read or is damaged, or has no such session.
     """
     place = _place(path)
-    frame = _unpacked(path.parent, _identity(path.parent)[0], place.frame_start, place.frame_end)
-    lines = frame[place.start : place.start + place.length]
+    unpacked = _unpacked(path.parent, place.frame, _identity(path.parent) if place.frame.index is None else None)
+    lines = unpacked[place.start : place.start + place.length]
     if digest_of(lines) != place.digest:
         raise TrajectoryError(str(path), None, "is damaged: it is not what was packed under that name")
     return lines
@@ -273,17 +272,22 @@ def _unpack(data: bytes) -> bytes:
 
 
 @lru_cache(maxsize=8)
-def _unpacked(pack: Path, _inode: int, start: int, end: int) -> bytes:
-    """What a frame of a pack unpacks to; what lies there never changes."""
+def _unpacked(pack: Path, frame: _Frame, _state: tuple[int, int, int] | None) -> bytes:
+    """What a frame of a pack unpacks to.
+
+    Its index, or a digest of it, tells it from one that lay there in a pack which had the name before; where it has
+    none, the state of the file has to.
+    """
     with pack.open("rb") as file:
-        file.seek(start)
-        packed = file.read(end - start)
+        file.seek(frame.start)
+        packed = file.read(frame.end - frame.start)
     try:
         data = _unpack(packed)
     except Exception as error:  # each of the two modules has an error of its own
-        raise TrajectoryError(str(pack), None, f"is damaged at byte {start}: {error}") from error
+        raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: {error}") from error
     if len(data) > MOST:
-        raise TrajectoryError(str(pack), None, f"has a frame at byte {start} that unpacks to more than {MOST} bytes")
+        problem = f"has a frame at byte {frame.start} that unpacks to more than {MOST} bytes"
+        raise TrajectoryError(str(pack), None, problem)
     return data
 
 
@@ -311,7 +315,7 @@ def _places(pack: Path) -> Mapping[str, _Place]:
 @lru_cache(maxsize=64)
 def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
     """Where every session of a pack lies, by name, and whether there was to be more."""
-    inode, size, _ = identity
+    size = identity[1]
     found: dict[str, _Place] = {}
     if not size:
         return _Sessions(found, None)
@@ -323,18 +327,19 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
     start = 0
     for frame in frames:
         start = 0
-        for name, length, digest in _listed(frame, pack, inode):
-            found[name] = _Place(frame.start, frame.end, start, length, digest)
+        kept = frame if frame.index is None else replace(frame, index=digest_of(frame.index).encode())
+        for name, length, digest in _listed(frame, pack, identity):
+            found[name] = _Place(kept, start, length, digest)
             start += length
     if not frames:
         return _Sessions(found, 0)
     last = frames[-1]
     end = last.end if last.index is None else last.end + 8 + len(last.index)
-    half_a_session = last.index is None and start < len(_unpacked(pack, inode, last.start, last.end))
+    half_a_session = last.index is None and start < len(_unpacked(pack, last, identity))
     return _Sessions(found, end if end < size or half_a_session else None)
 
 
-def _listed(frame: _Frame, pack: Path, inode: int) -> Iterator[tuple[str, int, str]]:
+def _listed(frame: _Frame, pack: Path, identity: tuple[int, int, int]) -> Iterator[tuple[str, int, str]]:
     """The sessions in a frame, from its index, or else from what of it is whole."""
     if frame.index is not None:
         try:
@@ -343,7 +348,7 @@ def _listed(frame: _Frame, pack: Path, inode: int) -> Iterator[tuple[str, int, s
         except (ValueError, KeyError, TypeError) as error:
             raise TrajectoryError(str(pack), None, f"has a damaged index at byte {frame.end}: {error}") from error
         return
-    lines = _unpacked(pack, inode, frame.start, frame.end).split(b"\n" + _SESSION)
+    lines = _unpacked(pack, frame, identity).split(b"\n" + _SESSION)
     texts = [lines[0] + b"\n", *(_SESSION + line + b"\n" for line in lines[1:])]
     texts[-1] = texts[-1].removesuffix(b"\n")
     if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):

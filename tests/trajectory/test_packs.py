@@ -219,6 +219,18 @@ pack.close()
     assert [path.name for path in find_logs([tmp_path])] == ["s0.jsonl"]
 
 
+def test_a_pack_that_took_the_place_of_another_is_not_taken_for_it(tmp_path: Path) -> None:
+    for finished in (True, False):
+        for number in range(9):
+            with PackWriter(tmp_path, "pack") as pack:
+                pack.add("s", log_of("s", str(number)))
+                assert pack.path
+                if finished:
+                    pack.rest()
+                assert log_bytes(pack.path / "s.jsonl") == log_of("s", str(number))
+            pack.path.unlink()
+
+
 def test_sessions_take_a_fraction_of_what_they_take_alone(tmp_path: Path) -> None:
     pack = packed(tmp_path, *(log_of(f"s{number}", "the same words again and again") for number in range(50)))
     assert pack.stat().st_size < sum(map(len, contents(pack).values())) / 2
