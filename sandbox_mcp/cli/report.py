@@ -24,7 +24,7 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
 
     PATHS are folders of runs, or folders of those, or logs. The file needs no network and opens from disk. It holds the
     conversations of all sessions that did not pass, and of a sample of the others where there are many. Logs that
-    cannot be read are named, and listed in it; the exit code is then 2.
+    cannot be read are named, and listed in it; folders and packs that cannot are named. The exit code is then 2.
     """
     from sandbox_grader.many import SuiteFinder
 
@@ -32,6 +32,8 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     from sandbox_mcp.report.index import Index
     from sandbox_mcp.report.report_file import report
     from sandbox_mcp.report.run_sources import find_runs
+    from sandbox_mcp.trajectory import TrajectoryError
+    from sandbox_mcp.trajectory.finding import NOT_ALLOWED, logs_at
 
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -50,9 +52,17 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
         write_whole(out, text)
     except OSError as error:
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
-    unread = index.unreadable()
-    for told in unread:
+    unread, cut, beside = index.unreadable(), list[str](), list[str]()
+    for path in paths:
+        try:
+            found = logs_at(path)
+        except TrajectoryError as error:  # of a pack, whose sessions are not in the index
+            beside.append(str(error))
+        else:
+            cut += found.cut
+            beside += (f"{folder}: {NOT_ALLOWED}" for folder in found.closed)
+    for told in (*unread, *beside, *cut):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     click.echo(f"{out}: {counted(read - len(unread), 'session')}, {len(text) / 1e6:.1f} MB", err=True)
-    if unread:
+    if unread or beside:
         raise click.exceptions.Exit(2)

@@ -90,5 +90,9 @@ def test_a_log_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: P
         group, ["report", str(two_runs / "reference"), str(broken), "-o", str(tmp_path / "r.html")]
     )
     assert (done.exit_code, done.stderr.count("is not a trajectory log: not JSON")) == (2, 1)
-    before = CliRunner().invoke(group, ["report", str(two_runs / "reference"), "-o", str(tmp_path / "r.html")])
+    (tmp_path / "packs").mkdir()
+    (tmp_path / "packs" / "broken-1.jsonl.zst").write_bytes(b"not a pack")
+    packed = ["report", str(two_runs / "reference"), str(tmp_path / "packs"), "-o", str(tmp_path / "r.html")]
+    before = CliRunner().invoke(group, packed)
+    assert (before.exit_code, "broken-1.jsonl.zst: is not a pack of logs" in before.stderr) == (2, True)
     assert done.stderr.splitlines()[-1].split(",")[0] == before.stderr.splitlines()[-1].split(",")[0]
