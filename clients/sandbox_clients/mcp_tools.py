@@ -48,7 +48,7 @@ class McpTarget:
         """Connect, and disconnect at the end.
 
         Raises:
-            AgentError: the server cannot be reached.
+            AgentError: the server cannot be reached, on entering or later.
         """
         from mcp import Client
 
@@ -60,7 +60,7 @@ class McpTarget:
                 yield McpTools(mcp)
         except Exception as error:
             cause = inner_errors(error)[0]
-            if entered:
+            if entered or isinstance(cause, AgentError):
                 raise cause from cause.__cause__
             raise AgentError(
                 f"cannot reach the tools at {self.url or 'the MCP server'}: {error_line(cause)}"
@@ -75,7 +75,12 @@ class McpTarget:
         from mcp.client.streamable_http import streamable_http_client
 
         async with httpx2.AsyncClient(headers=dict(self.headers), timeout=TIMEOUT, verify=_certificates()) as http:
-            yield streamable_http_client(self.url, http_client=http)
+            try:
+                yield streamable_http_client(self.url, http_client=http)
+            except* httpx2.TransportError as errors:  # which comes out of the SDK's own tasks, whatever was asked
+                raise AgentError(
+                    f"cannot reach the tools at {self.url}: {error_line(inner_errors(errors)[0])}"
+                ) from errors
 
 
 @cache

@@ -5,8 +5,11 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import urlsplit
 
+import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 from jsonschema import Draft202012Validator
 from mcp.types import CallToolResult, TextContent
 from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
@@ -147,6 +150,45 @@ def test_a_url_that_nobody_serves_is_a_fault_that_names_it() -> None:
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/s/x/mcp"
     with pytest.raises(AgentError, match=f"cannot reach the tools at {url}"):
         run(lambda: listing(McpTarget(url)))
+
+
+async def pass_on(one: SocketStream, other: SocketStream) -> None:
+    async for data in one:
+        await other.send(data)
+
+
+def test_a_server_that_has_gone_is_a_fault_as_well() -> None:
+    """The server is reached through a door, which is shut once the tools are connected."""
+
+    async def work() -> None:
+        shut = anyio.CancelScope()
+        async with opened(kind="http") as session, anyio.create_task_group() as serving:
+            server = urlsplit(str(session.target.url))
+            door = await anyio.create_tcp_listener(local_host="127.0.0.1")
+            port = door.extra(SocketAttribute.local_port)
+            target = McpTarget(server._replace(netloc=f"127.0.0.1:{port}").geturl(), session.target.headers)
+
+            async def through(near: SocketStream) -> None:
+                far = await anyio.connect_tcp("127.0.0.1", server.port or 0)
+                async with near, far, anyio.create_task_group() as both:
+                    both.start_soon(pass_on, near, far)
+                    both.start_soon(pass_on, far, near)
+
+            async def serve() -> None:
+                with shut:
+                    async with door:
+                        await door.serve(through)
+
+            async def lost() -> None:
+                async with target.connect() as tools:
+                    shut.cancel()
+                    await tools.call("set_wifi_status", {"on": False})
+
+            serving.start_soon(serve)
+            with pytest.raises(AgentError, match=rf"cannot reach the tools at {target.url}: \w+Error"):
+                await lost()
+
+    run(work)
 
 
 def test_a_session_that_does_not_exist_is_a_fault() -> None:
