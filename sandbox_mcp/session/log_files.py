@@ -75,8 +75,7 @@ class LogFiles:
         """
         wanted = folder / name
         number = self._next.get(wanted, 1)
-        if number == 1:
-            folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         while not (draft := _claimed(path := folder / (f"{name}.jsonl" if number == 1 else f"{name}-{number}.jsonl"))):
             number += 1
         self._next[wanted] = number + 1

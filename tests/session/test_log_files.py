@@ -64,6 +64,13 @@ def test_a_released_log_can_be_written_again(tmp_path: Path) -> None:
     assert len(lines(log.path)) == 3
 
 
+def test_a_folder_that_was_removed_is_made_again_for_the_next_log(tmp_path: Path) -> None:
+    files = LogFiles()
+    for _ in range(2):
+        files.new(tmp_path / "logs", "a").discard()
+        (tmp_path / "logs").rmdir()
+
+
 def test_a_folder_that_cannot_be_made_is_the_callers_business(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
