@@ -13,12 +13,13 @@ from weakref import WeakKeyDictionary
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_REQUEST
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from sandbox_mcp.server.guard import problem
-from sandbox_mcp.server.malformed import TooManyNamesError, whole_body
+from sandbox_mcp.server.malformed import TooManyNamesError, UnanswerableError, whole_body
 from sandbox_mcp.session.open_session import OpenSession
 
 MOST = 64
@@ -60,6 +61,9 @@ class Connections:
             read = await whole_body(receive, self._max_body)
         except TooManyNamesError as error:
             return await problem(413, "too_large", str(error))(scope, receive, send)
+        except UnanswerableError as error:
+            refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": str(error)}}
+            return await JSONResponse(refusal, 400)(scope, receive, send)
         if read is None:
             return None  # the client has gone before it had said what it wants
         place = self._place(owner)

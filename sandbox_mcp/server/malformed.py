@@ -2,7 +2,9 @@
 
 Policy: half of a surrogate pair in a string is not Unicode, and the SDK's readers refuse or drop the whole message for
 it: an agent would wait for ever, or its run would die. Arguments with such a string are handed on as their own JSON
-text, which is not an object, so that the call ends as a tool error. Sound messages pass untouched.
+text, which is not an object, so that the call ends as a tool error. A request whose id is neither text nor a whole
+number is refused, since the SDK takes it for a notification, carries it out or not, and answers nothing. Sound
+messages pass untouched.
 """
 
 import json
@@ -15,8 +17,15 @@ from sandbox_mcp.errors import SandboxError
 
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
 _SUSPECT_TEXT = re.compile(r"\\u[dD][89a-fA-F]")
+_SUSPECT_ID = re.compile(rb'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
+ONE_BY_ONE = "Invalid request: messages are sent one by one, and not in a batch"
+WRONG_ID = "Invalid request: its id must be text or a whole number"
 MOST_NAMES = 20_000
 """How many named values a body may have; each costs a hundred times what as many letters cost."""
+
+
+class UnanswerableError(SandboxError):
+    """A request that the SDK would answer with nothing, or with the workings of its reader; the message says why."""
 
 
 class TooManyNamesError(SandboxError):
@@ -34,6 +43,30 @@ def mended_line(line: str) -> str:
 def mended_body(body: bytes) -> bytes:
     """A request body that strict readers accept, if it can be made one."""
     return _mended(body.decode("utf-8", "replace")).encode() if _SUSPECT.search(body) else body
+
+
+def check_answerable(body: bytes) -> None:
+    """See that a message is one, and that its answer can be told from others.
+
+    Some clients send an id of null with what is a notification by its name; that is let pass.
+
+    Raises:
+        UnanswerableError: it is a batch, or a request with an id that no answer can have.
+    """
+    if body.lstrip()[:1] == b"[":
+        raise UnanswerableError(ONE_BY_ONE)
+    if not _SUSPECT_ID.search(body):
+        return
+    try:
+        message: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(message, dict):
+        return
+    sent = cast("dict[str, Any]", message)
+    notifies = str(sent.get("method")).startswith("notifications/")
+    if {"id", "method"} <= sent.keys() and not notifies and type(sent["id"]) not in (str, int):
+        raise UnanswerableError(WRONG_ID)
 
 
 def _mended(text: str) -> str:
@@ -65,6 +98,7 @@ async def whole_body(receive: Receive, limit: int) -> Receive | None:
 
     Raises:
         TooManyNamesError: reading it would keep the others waiting.
+        UnanswerableError: what it asks could not be answered.
     """
     parts: list[bytes] = []
     size, more = 0, True
@@ -78,6 +112,8 @@ async def whole_body(receive: Receive, limit: int) -> Receive | None:
     body = b"".join(parts)
     if body.count(b'":') > MOST_NAMES:
         raise TooManyNamesError
+    if not more:
+        check_answerable(body)
     waiting = [{"type": "http.request", "body": mended_body(body), "more_body": more}]
 
     async def handed_on() -> Message:

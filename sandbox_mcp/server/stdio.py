@@ -25,6 +25,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
@@ -32,7 +33,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from sandbox_mcp.server.malformed import mended_line
+from sandbox_mcp.server.malformed import UnanswerableError, check_answerable, mended_line
 from sandbox_mcp.server.settings import MAX_BODY
 
 CHUNK = 65536
@@ -106,6 +107,9 @@ class _Listener:
             code = PARSE_ERROR if error.errors()[0]["type"] == "json_invalid" else INVALID_REQUEST
             self._refuse(code, "Parse error" if code == PARSE_ERROR else "Invalid request")
             return
+        except UnanswerableError as error:
+            self._refuse(INVALID_REQUEST, str(error))
+            return
         if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:
             self._waiting.add(message.id)
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -119,7 +123,10 @@ class _Listener:
 
 def _message(line: bytes) -> JSONRPCMessage:
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if isinstance(message, JSONRPCNotification):  # which a request with a wrong id is read as
+            check_answerable(line)
+        return message
     except ValidationError:
         mended = mended_line(line.decode("utf-8", "replace"))
         return jsonrpc_message_adapter.validate_json(mended, by_name=False)

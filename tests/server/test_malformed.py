@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message, Receive
 
-from sandbox_mcp.server.malformed import mended_body, mended_line, whole_body
+from sandbox_mcp.server.malformed import UnanswerableError, check_answerable, mended_body, mended_line, whole_body
 from tests.each import each
 
 broken_text = st.text(st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF) | st.characters(), max_size=8)
@@ -59,6 +59,35 @@ def test_a_pair_is_not_half_a_pair() -> None:
 def test_what_is_no_call_is_at_least_readable_or_left_alone(text: str) -> None:
     mended_line(text).encode()
     assert mended_line(text) == text or "?" in mended_line(text)
+
+
+@each("number", ["1.5", "-1e3", "null", "true", "[1]", "{}"])
+def test_a_request_that_no_answer_could_name_is_refused(number: str) -> None:
+    with pytest.raises(UnanswerableError, match="text or a whole number"):
+        check_answerable(f'{{"jsonrpc": "2.0", "method": "ping", "id" : {number}}}'.encode())
+
+
+def test_a_batch_is_refused_in_words() -> None:
+    with pytest.raises(UnanswerableError, match="one by one"):
+        check_answerable(b' [{"jsonrpc": "2.0", "id": 1, "method": "ping"}]')
+
+
+@each(
+    "body",
+    [
+        b'{"id": 7, "method": "ping"}',
+        b'{"id": -7, "method": "ping"}',
+        b'{"id": "1.5", "method": "ping"}',
+        b'{"id": null, "method": "notifications/initialized"}',
+        b'{"id": null, "error": {"code": 1, "message": ""}}',
+        b'{"id": 1, "method": "tools/call", "params": {"arguments": {"id": 1.5}}}',
+        b'{"id": nope',
+        b"",
+        b"7",
+    ],
+)
+def test_other_messages_are_left_to_those_who_answer_them(body: bytes) -> None:
+    check_answerable(body)
 
 
 @pytest.mark.anyio

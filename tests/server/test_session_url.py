@@ -271,3 +271,14 @@ async def test_a_body_that_names_too_much_is_refused_before_it_is_read(server: S
     assert (
         await server.api("POST", "/api/sessions", {"agent": dict.fromkeys(map(str, range(30_000)))})
     ).status_code == 413
+
+
+@each_era
+@each(
+    ("sent", "told"), [('{"id":1.5,"method":"ping"}', "its id must be"), ('[{"id":1,"method":"ping"}]', "one by one")]
+)
+async def test_what_could_not_be_answered_is_refused_in_words(server: Served, era: str, sent: str, told: str) -> None:
+    raw = await RawMcp(server.http, server.url(opened_in(server.manager)), era).open()
+    answer = await raw.post(sent)
+    assert (answer.status_code, answer.json()["id"], answer.json()["error"]["code"]) == (400, None, -32600)
+    assert told in answer.json()["error"]["message"]

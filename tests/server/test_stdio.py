@@ -114,6 +114,10 @@ async def test_messages_that_come_together_are_all_answered() -> None:
         (b"[]", -32600),
         (b"7", -32600),
         (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "method": "ping", "id":null}', -32600),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "tools/call", "params": {"name": "set_wifi_status"}}', -32600),
+        (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "ping"}', -32600),
     ],
 )
 async def test_what_is_no_message_is_answered_as_such(line: bytes, code: int) -> None:
