@@ -50,10 +50,16 @@ def session_key(trajectory: Trajectory) -> str:
     """What a session is called on a sheet: the same for the same log, wherever it lies.
 
     It begins with a letter that is no digit, because spreadsheets make numbers of what looks like one: 12e4 is 120000.
+
+    Raises:
+        GraderError: the log holds a number that no log can be written with, such as an infinite time.
     """
     digest = hashlib.sha256()
-    for event in (trajectory.started, *trajectory.events):
-        digest.update(to_line(event).encode())
+    try:
+        for event in (trajectory.started, *trajectory.events):
+            digest.update(to_line(event).encode())
+    except ValueError as error:
+        raise GraderError(f"{trajectory.path}: a number in it is none that JSON has: {error}") from error
     return f"s{digest.hexdigest()[:12]}"
 
 

@@ -1,15 +1,18 @@
 """Agreement of people with each other and with metrics: the figures, on examples that can be checked by hand."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.annotation import AnnotatedSheet, agreements, read_sheet
+from sandbox_grader.annotation import AnnotatedSheet, agreements, read_sheet, session_key
 from sandbox_grader.errors import GraderError
 from sandbox_grader.statistics import cohens_kappa, correlation
 
 from tests.each import each
+from tests.grader.milestones.sessions import Play
 
 pairs = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(-50, 50)).map(lambda p: (float(p[0]), float(p[1]))), max_size=30
@@ -95,3 +98,11 @@ def test_what_is_no_sheet_is_refused(tmp_path: Path, text: str, told: str) -> No
 def test_a_sheet_of_no_sessions_has_no_answers(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text("id,scenario,success,comment\n")
     assert read_sheet(tmp_path / "sheet.csv").answers == {}
+
+
+def test_a_session_is_called_alike_wherever_its_log_lies_and_never_like_a_number() -> None:
+    log = Play().says("Done.").done()
+    assert session_key(log) == session_key(replace(log, path="elsewhere"))
+    assert re.fullmatch("s[0-9a-f]{12}", session_key(log))
+    with pytest.raises(GraderError, match=r"^odd\.jsonl: a number in it is none that JSON has"):
+        session_key(replace(log, path="odd.jsonl", events=(replace(log.events[0], clock=float("inf")),)))
