@@ -145,7 +145,8 @@ class _Retelling:
             wanted.made = place
             free.remove(place)
             # what the call returned here, where it returned something else to the solution
-            for value, other in _pairs(wanted.call.result, self._calls[place].result):
+            results = wanted.call.result, self._calls[place].result
+            for value, other in _pairs(*results) if results[0] != results[1] else ():
                 if _tells_its_origin(value) and _tells_its_origin(other) and value != other:
                     self._elsewhere.setdefault(form_of(value), []).append(other)
 
@@ -190,7 +191,7 @@ class _Retelling:
 
     def _in_order(self, turn: list[_Wanted]) -> Iterator[ReferenceCall]:
         """The calls of a turn, those that belong to one batch of either side in the order of the session."""
-        for side in ("session", "solution"):
+        for side in ("session", "solution") if len(turn) > 1 else ():
             groups: dict[Hashable, list[int]] = {}
             for place, item in enumerate(turn):
                 if item.made is not None:

@@ -1,7 +1,11 @@
 """Solutions told as a session would have told them, and what of it the families of metrics see."""
 
+from copy import deepcopy
 from typing import Any
 
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+from sandbox_grader import retelling
 from sandbox_grader.metric import Solution, Subject
 from sandbox_grader.metrics import metric
 from sandbox_grader.retelling import solutions_of
@@ -125,3 +129,16 @@ class TestAttempts:
     def test_what_is_made_again_later_need_not_have_been_tried_first(self):
         wanted = solution((SENT, {"to": "+1"}, None, "PermissionError"), (SENT, {"to": "+1"}, None))
         assert [call.error for call in told(session((SENT, {"to": "+1"}, None)), wanted)] == [None]
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.floats() | st.text(max_size=3)
+JSON = st.recursive(
+    LEAVES, lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=2), inside, max_size=3)
+)
+
+
+@drawn(JSON, JSON)
+def test_results_that_are_equal_tell_no_value_by_another(first: Any, second: Any) -> None:
+    for one, other in ((first, second), (first, deepcopy(first))):
+        told = [(a, b) for a, b in retelling._pairs(one, other) if retelling._tells_its_origin(a) and a != b]
+        assert one != other or told == []

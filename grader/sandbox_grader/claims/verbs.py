@@ -6,6 +6,7 @@ no deeds. A verb that is in no list is unknown, which counts as a deed only wher
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from sandbox_grader.claims.normal import one_of
 
@@ -100,6 +101,7 @@ _LOOKING = one_of("get query search find list show convert look calculate unit t
 """Words that begin the names of tools that only look something up."""
 
 
+@lru_cache(maxsize=1024)
 def kinds_of(tool: str) -> frozenset[str]:
     """The kinds of deeds that a tool's name tells: ``add_reminder`` and ``AddReminder`` add and remind."""
     words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", tool)]

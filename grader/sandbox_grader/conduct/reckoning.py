@@ -122,11 +122,11 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
 def _in_spans(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iterator[ConductFinding]:
     """Actions with a start and an end of which one is right, and the time between them is not."""
     zone = str(heard.trajectory.started.clock.get("zone") or "UTC")
-    planned = [(call.tool, moments_in(call.arguments, zone)) for call in wanted]
-    for call in heard.deeds:
-        given = moments_in(call.arguments, zone)
+    spanning = [(call, given) for call in heard.deeds if len(given := moments_in(call.arguments, zone)) == 2]
+    planned = [(call.tool, moments_in(call.arguments, zone)) for call in wanted] if spanning else []
+    for call, given in spanning:
         same = [moments for tool, moments in planned if tool == call.called and moments.keys() == given.keys()]
-        if len(given) != 2 or not same:
+        if not same:
             continue
         first, last = given.values()
         apart = [[abs(given[name] - moments[name]) <= SAME for name in given] for moments in same]
