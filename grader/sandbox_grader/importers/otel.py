@@ -39,6 +39,16 @@ REFUSED: Final = MappingProxyType[str, ErrorKind](
 )
 """What pydantic calls a fault of arguments, in the order in which a call is checked here."""
 
+OTHERS: Final = MappingProxyType(
+    {
+        "gen_ai.prompt.": "of conventions before 1.37",
+        "gen_ai.completion.": "of conventions before 1.37",
+        "llm.input_messages.": "of OpenInference",
+        "llm.output_messages.": "of OpenInference",
+    }
+)
+"""How the attributes begin in which other conventions keep messages, and which conventions these are."""
+
 PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
 
 
@@ -51,14 +61,17 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded = load(path)
-        groups = _groups(spans_of(loaded))
+        spans = spans_of(loaded)
+        groups = _groups(spans)
         if not groups:
-            raise NothingToImportError(str(path), None, "holds no span of a model, an agent or a tool, and no messages")
+            others = [f"; its attributes {name!r} {why}" for name, why in _unread(spans).items()]
+            problem = "holds no span of a model, an agent or a tool, and no messages"
+            raise NothingToImportError(str(path), None, problem + "".join(others[:1]))
         faults = Faults()
-        for (conversation, nested), spans in groups.items():
+        for (conversation, nested), group in groups.items():
             with faults.aside():
                 builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
-                yield _session(conversation, conversation if nested else None, spans, builder, names)
+                yield _session(conversation, conversation if nested else None, group, builder, names)
         faults.tell()
 
 
@@ -152,12 +165,24 @@ def _session(
     if scores:
         builder.origin["scores"] = scores
     _Player(builder).play(spans)
+    for attribute, why in _unread(spans).items():
+        builder.lose(f"attributes {attribute!r}", why)
     told = (name for span in spans for name, _ in span.events if name.endswith((".message", ".choice")))
     for name, times in sorted(Counter(name for name in told if "gen_ai." in name).items()):
         builder.lose(f"events {name!r} ({times})", "messages in the form of conventions before 1.37 are not read")
     end, detail = _end(spans, builder)
     name = names.unique(stem(builder.origin["file"]), conversation, "sub-agent" if parent else "")
     return builder.finish(name, end, detail)
+
+
+def _unread(spans: list[Span]) -> dict[str, str]:
+    """The attributes with messages of other conventions, and why these are not read."""
+    keys = {key for span in spans for key in span.attributes}
+    return {
+        f"{start}*": f"hold messages {whose}, which are not read; record by the GenAI conventions since 1.37"
+        for start, whose in OTHERS.items()
+        if any(key.startswith(start) for key in keys)
+    }
 
 
 def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
@@ -187,7 +212,7 @@ class _Player:
     def play(self, spans: list[Span]) -> None:
         """Add the spans: what a model was told when it started, what it said when it ended, and what tools did."""
         speaking = _speaking(spans)
-        if not speaking:
+        if not speaking and not _unread(spans):
             self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
         for span in spans:
             definitions = span.value("gen_ai.tool.definitions")

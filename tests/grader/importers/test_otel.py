@@ -277,6 +277,29 @@ class TestSessions:
         session = read_one("otel", [otlp(chat("1", 0, [ASK], [TELL])), logs], "log.jsonl")
         assert started(session).origin["scores"] == {"correct": 0.5}
 
+    @each("beside", [False, True])
+    def test_content_may_stand_in_an_event_of_the_span_or_in_a_record_of_logs(self, beside):
+        bare, spans = [], []
+        for id_, start, given, told in (("1", 0, [ASK], [use()]), ("2", 5, [ASK, use(), got("4")], [TELL])):
+            whole = chat(id_, start, given, told)
+            content = [item for item in whole["attributes"] if item["key"].endswith(".messages")]
+            event = {"attributes": content}
+            one = whole | {"attributes": [item for item in whole["attributes"] if item not in content]}
+            name = "gen_ai.client.inference.operation.details"
+            bare.append(event | {"eventName": name, "traceId": whole["traceId"], "spanId": id_})
+            spans.append(one if beside else one | {"events": [event | {"name": name}]})
+        logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": bare if beside else []}]}]}
+        session = read_one("otel", [otlp(*spans), logs], "log.jsonl")
+        assert said(session) == [("user", "agent", "Where is X1?"), ("agent", "user", "Gate 4.")]
+        assert [call.result for call in calls(session)] == [4]
+        assert "no span holds messages" not in lost(session)
+
+    def test_messages_of_other_conventions_are_named(self):
+        older = span("1", None, "chat", 0, 1, gen_ai__operation__name="chat", gen_ai__prompt__0__content="Hi.")
+        assert "'gen_ai.prompt.*'" in lost(read_one("otel", otlp(older)))
+        with pytest.raises(ImportFormatError, match=r"'llm.input_messages.\*' hold messages of OpenInference"):
+            read("otel", otlp(span("1", None, "LLM", 0, 1, llm__input_messages__0__message__content="Hi.")))
+
 
 class TestEnds:
     def test_an_agent_s_span_that_ended(self):

@@ -11,6 +11,9 @@ from typing import Any
 
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, listed, loads
 
+CONTENT = "gen_ai.client.inference.operation.details"
+"""The event that tells what a span's attributes would, where content was recorded apart from spans."""
+
 SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -73,8 +76,14 @@ def spans_of(loaded: Loaded) -> list[Span]:
         name, span = record.string_at("eventName"), record.label_at("spanId")
         if name and span:
             logged[record.label_at("traceId") or "", span].append((name, attributes_of(record)))
-    whole = [replace(span, events=(*span.events, *logged.get((span.trace, span.id), ()))) for span in spans]
+    whole = [_with_events(span, (*span.events, *logged.get((span.trace, span.id), ()))) for span in spans]
     return sorted(whole, key=lambda span: (span.start, -span.end))
+
+
+def _with_events(span: Span, events: tuple[tuple[str, Mapping[str, Any]], ...]) -> Span:
+    """The span with its events, and with the attributes that one of them tells in its place."""
+    told = {key: value for name, attributes in events if name == CONTENT for key, value in attributes.items()}
+    return replace(span, events=events, attributes={**told, **span.attributes})
 
 
 def _nodes(top: JsonNode) -> Iterator[JsonNode]:
