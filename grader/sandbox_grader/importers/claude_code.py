@@ -62,6 +62,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         doubled: list[JsonNode] = []
         lines = list(lines_of(loaded.nodes, doubled))
         threads = threads_of(lines)
+        if not threads and any(node.members().get("type") == "result" for node in loaded.nodes):
+            told = "holds the last result alone, as --output-format json prints it; add --verbose, or use stream-json"
+            raise NothingToImportError(str(path), None, told)
         noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
             raise NothingToImportError(str(path), None, "holds no message of a user or an agent")

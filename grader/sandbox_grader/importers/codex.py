@@ -41,7 +41,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded = load(path)
         lines = [node for node in loaded.nodes if node.is_object]
         if not any(_kind(line) in (HEAD, ITEM) for line in lines):
-            problem = f"is not a rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}"
+            printed = any(_kind(line) == "thread.started" for line in lines)
+            problem = f"is not a rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}" + (
+                "; 'codex exec --json' prints less than Codex keeps of the session under ~/.codex/sessions"
+                if printed
+                else ""
+            )
             raise ImportFormatError(str(path), None, problem)
         yield _session(lines, loaded, SessionBuilder("codex", str(path), "", loaded.losses), names)
 
@@ -138,7 +143,7 @@ class _Player(ItemPlayer):
         self._times = {}
         for stamp, item in written:
             # what Codex put in front of the user's words is the system's
-            aside = item.members().get("role") == "user" and _ASIDE.match(joined(item.get("content"), self.builder))
+            aside = item.members().get("role") == "user" and _ASIDE.match(_first_text(item))
             items.append(replace(item, value={**item.members(), "role": "system"}) if aside else item)
             self._times[id(items[-1])] = stamp
         self.play(items)
@@ -159,6 +164,14 @@ class _Player(ItemPlayer):
             self.builder.settle(item, id_, outcome)
         else:
             self.builder.settle(item, id_, self.builder.judge(text, None if ending is None else False))
+
+
+def _first_text(item: JsonNode) -> str:
+    """The text that a message begins with; empty where it begins with something else."""
+    content = item.get("content")
+    first = next(iter(content.items()), None) if content is not None and content.is_array else content
+    text = first.members().get("text") if first is not None and first.is_object else first and first.value
+    return text if isinstance(text, str) else ""
 
 
 def _unwrapped(item: JsonNode, builder: SessionBuilder) -> tuple[str, int | None]:

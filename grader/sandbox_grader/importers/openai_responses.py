@@ -2,7 +2,7 @@
 
 Policy: results pair with calls by ``call_id``. Responses that name their predecessor continue its session. Calls with
 no result between them are one batch; a call that runs inside the response, of an MCP server or of a tool that the API
-brings itself, is a batch of its own.
+brings itself, is a batch of its own. Of the events of a stream only the last counts, which holds the whole response.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,6 +21,8 @@ from sandbox_mcp.trajectory import EndReason
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+STREAMED = frozenset({"response.completed", "response.incomplete", "response.failed"})
+"""Events of a stream that hold the response as it became."""
 HOLDERS = ("input", "output", "items", "data")
 """The members of an object that hold items."""
 
@@ -34,7 +36,10 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded, faults = load(path), Faults()
-        for parts in _chained(loaded):
+        chains = _chained(loaded)
+        if not chains:
+            raise loaded.nodes[0].empty("holds events of a stream that did not come to its end")
+        for parts in chains:
             with faults.aside():
                 yield _session(
                     parts, loaded, SessionBuilder("openai-responses", str(path), stem(path), loaded.losses), names
@@ -58,7 +63,13 @@ def _session(parts: list[ConversationItems], loaded: Loaded, builder: SessionBui
 
 
 def _is_item(node: JsonNode) -> bool:
-    return node.is_object and ("role" in node.members() or "type" in node.members())
+    return node.is_object and ("role" in node.members() or "type" in node.members()) and not _is_event(node)
+
+
+def _is_event(node: JsonNode) -> bool:
+    """Whether a value is an event of a streamed response."""
+    kind = node.members().get("type") if node.is_object else None
+    return isinstance(kind, str) and kind.startswith("response.")
 
 
 def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
@@ -66,6 +77,9 @@ def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
     chains: list[list[ConversationItems]] = []
     by_response: dict[str, list[ConversationItems]] = {}
     for conversation in conversations(loaded, _is_item):
+        event = conversation.holder
+        if event is not None and _is_event(event) and event.members()["type"] not in STREAMED:
+            continue
         before, own = _response_ids(conversation.holder)
         chain = by_response.get(before) if before is not None else None
         if chain is None:
@@ -90,6 +104,8 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     if not any(name in found.members() for found in (request, response) for name in HOLDERS):
         raise holder.fail(f"holds none of {', '.join(HOLDERS)}")
     builder = player.builder
+    if _is_event(holder):
+        builder.lose(holder, "what was asked does not stand in the events of a stream")
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent={"model": model} if model else builder.head.agent)
     chats.offer_tools(

@@ -1,6 +1,7 @@
 """Whatever a file holds, an importer raises its one error or returns sessions that can be written and read again."""
 
 import copy
+import gzip
 import json
 from typing import Any
 
@@ -209,3 +210,29 @@ def test_a_number_too_long_for_python_is_told_without_pythons_remedy() -> None:
     assert error is not None
     assert "4300 digits" in str(error)
     assert "sys." not in str(error)
+
+
+@each("format_", [name for name in FORMATS if name != "toolsandbox-results"])
+def test_a_file_may_be_packed_by_gzip_or_be_utf_16(format_: str) -> None:
+    name, value = SAMPLES[format_]
+    plain = encoded(name, value)
+    told = [session.events[1:] for session in read_bytes(format_, plain, name)]
+    for data in (gzip.compress(plain), plain.decode().encode("utf-16"), b"\xef\xbb\xbf" + plain):
+        for called in (name, f"{name}.gz"):
+            assert [session.events[1:] for session in read_bytes(format_, data, called)] == told
+
+
+@each(
+    ("data", "told"),
+    [
+        (gzip.compress(b"[]")[:-9], "is damaged and cannot be unpacked by gzip"),
+        (b"PK\x03\x04...", "is a zip archive; unpack it first"),
+        (b"\x28\xb5\x2f\xfd...", "is a Zstandard file; unpack it first"),
+        (b"\xff\xfe\x00\xd8", "begins as UTF-16 and cannot be read as that"),
+        (b'["\xe9"]', "is not UTF-8 (byte 0xe9); save it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_packed_or_written_otherwise_is_told_what_to_do(data: bytes, told: str) -> None:
+    error = failure("openai-chat", data)
+    assert error is not None
+    assert told in error.problem

@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+import pytest
+from sandbox_grader.errors import NothingToImportError
+
 from tests.each import each
 from tests.grader.importers.samples import calls, claude_result, claude_use, read, read_bytes, said, started
 
@@ -89,3 +92,8 @@ def test_so_it_is_in_every_other_format(name: str) -> None:
     chat = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello, too."}]
     [session] = read_bytes("openai-chat", json.dumps(chat, indent=1).encode(), name)
     assert [words for _, _, words in said(session)] == ["Hello.", "Hello, too."]
+
+
+def test_the_last_result_alone_is_no_session_and_says_what_to_do() -> None:
+    with pytest.raises(NothingToImportError, match="add --verbose, or use stream-json"):
+        read("claude-code", {"type": "result", "subtype": "success", "result": "Hi.", "session_id": "s"}, "log.json")

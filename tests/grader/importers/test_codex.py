@@ -76,3 +76,16 @@ def test_a_turn_that_ended_in_an_error_is_the_agent_s():
 def test_other_lines_are_no_rollout():
     with pytest.raises(ImportFormatError, match="is not a rollout of Codex: none of its lines is of the type"):
         read("codex", [{"type": "user", "message": {}}])
+
+
+def test_what_a_message_of_the_user_loses_is_named_once():
+    picture = item(
+        1, type="message", role="user", content=[{"type": "input_image"}, {"type": "input_text", "text": "Hi"}]
+    )
+    session = read_one("codex", [*CODEX, picture])
+    assert [loss.what for loss in session.losses].count("content of type 'input_image' is not kept") == 1
+
+
+def test_what_exec_prints_is_refused_with_where_the_session_is():
+    with pytest.raises(ImportFormatError, match=r"keeps of the session under ~/.codex/sessions"):
+        read("codex", [{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}])

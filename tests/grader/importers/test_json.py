@@ -152,7 +152,7 @@ class TestLoad:
             load_whole(b"9" * 5000, "f")
 
     def test_a_directory_cannot_be_read(self, tmp_path):
-        with pytest.raises(ImportFormatError, match="cannot be read: Is a directory"):
+        with pytest.raises(ImportFormatError, match="is a folder; name the files in it"):
             load(tmp_path)
 
 

@@ -203,3 +203,31 @@ def test_a_sample_is_not_changed_by_reading_it():
     before = copy.deepcopy(OPENAI_CHAT)
     read_one("openai-chat", OPENAI_CHAT)
     assert before == OPENAI_CHAT
+
+
+def test_which_of_several_agents_wrote_is_named_as_a_loss():
+    two = [ASK, TELL | {"name": "planner"}, ASK, TELL | {"name": "worker"}]
+    assert "planner, worker are one agent" in lost(read_one("openai-chat", two))
+    assert "are one agent" not in lost(read_one("openai-chat", two[:2]))
+
+
+def test_custom_tools_are_offered_by_their_name():
+    tools = [{"type": "custom", "custom": {"name": "sh", "description": "Runs."}}]
+    session = read_one("openai-chat", chat(ASK, TELL, tools=tools))
+    assert [tool.name for tool in started(session).tools] == ["sh"]
+
+
+@pytest.mark.parametrize("calls_made", [1, 2, 3])
+def test_results_without_an_id_belong_to_calls_without_one_in_order(calls_made):
+    made = [{"type": "function", "function": {"name": f"f{number}", "arguments": "{}"}} for number in range(calls_made)]
+    given = [{"role": "tool", "content": str(number)} for number in range(calls_made)]
+    session = read_one("openai-chat", [ASK, {"role": "assistant", "tool_calls": made}, *given, TELL])
+    assert [call.result for call in calls(session)] == list(range(calls_made))
+
+
+def test_a_result_that_says_nothing_of_its_call_is_dropped_where_several_are_named():
+    made = [chat_call("f", {}, "a"), chat_call("g", {}, "b")]
+    session = read_one(
+        "openai-chat", [ASK, {"role": "assistant", "tool_calls": made}, {"role": "tool", "content": "1"}]
+    )
+    assert "a result that does not say of which call it is was dropped" in lost(session)

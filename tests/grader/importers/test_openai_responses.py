@@ -319,3 +319,18 @@ def test_what_follows_an_item_is_looked_up_no_further_than_it_matters():
     items = Watched(JsonNode([ASK, use("a"), got("a"), tell()] * 50, "log.json").items())
     ItemPlayer(SessionBuilder("openai-responses", "log.json", "log")).play(items)
     assert items.looked_up <= 2 * len(items)
+
+
+def event(kind, **more):
+    return {"type": f"response.{kind}", "sequence_number": 0, **more}
+
+
+def test_of_a_stream_the_response_as_it_became_counts():
+    begun = event("created", response={"id": "r1", "status": "in_progress", "output": []})
+    pieces = [event("output_text.delta", delta="Ga", item_id="m"), event("output_item.done", item=tell())]
+    done = event("completed", response=response("r1", tell()))
+    session = read_one("openai-responses", [begun, *pieces, done], "log.jsonl")
+    assert said(session) == [("agent", "user", "Gate 4.")]
+    assert "what was asked does not stand in the events of a stream" in lost(session)
+    with pytest.raises(ImportFormatError, match="a stream that did not come to its end"):
+        read("openai-responses", [begun, *pieces], "log.jsonl")

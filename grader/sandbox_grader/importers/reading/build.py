@@ -202,7 +202,9 @@ class SessionBuilder:
     def settle(self, where: str | JsonNode, id_: str | None, outcome: CallOutcome, *, name: str | None = None) -> None:
         """Give an outcome to the open call it belongs to, or name it as a loss where there is none."""
         opened = self.find(id_, name)
-        if opened is None:
+        if opened is None and id_ is None and name is None:
+            self.lose(where, "a result that does not say of which call it is was dropped")
+        elif opened is None:
             of = shown(name if id_ is None else id_)
             self.lose(where, f"a result of {of}, of which no call is open, was dropped")
         else:
@@ -211,11 +213,15 @@ class SessionBuilder:
     def find(self, id_: str | None, name: str | None = None) -> OpenCall | None:
         """The open call of that id, or without an id of that name: the first one in the latest batch that has one.
 
-        With neither it is the only open call of the latest batch, if nothing else has happened since.
+        With neither it is the first open call of the latest batch, if nothing else has happened since and there is only
+        one, or none of them has an id.
         """
         if id_ is None and name is None:
-            alone = len(self._open) == 1 and self._open[0].index == len(self._events) - 1
-            return self._open[0] if alone else None
+            last = self._open[-1] if self._open else None
+            if last is None or last.index != len(self._events) - 1:
+                return None
+            batch = [call for call in self._open if call.batch == last.batch]
+            return batch[0] if len(self._open) == 1 or all(call.id is None for call in batch) else None
         fitting = [call for call in self._open if (call.name == name if id_ is None else call.id == id_)]
         return next((call for call in fitting if call.batch == fitting[-1].batch), None)
 

@@ -26,9 +26,11 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     Raises:
         ImportFormatError: a message lacks what its role needs or has it in another form.
     """
+    writers: dict[str, None] = {}
     for message in messages:
         role, stamp = message.need("role").string(), message.members().get("timestamp")
         if role == "assistant":
+            writers |= dict.fromkeys(filter(None, [message.label_at("name")]))
             _assistant(builder, message)
         elif role in {"tool", "function"}:
             for result in message.items_at("tool_messages") or [message]:
@@ -48,6 +50,8 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
             builder.say(sender, role_in(message.get("recipient"), "agent"), text, stamp=stamp)
         else:
             builder.lose(message, f"a message of the unknown role {role!r} was dropped")
+    if len(writers) > 1:
+        builder.lose("messages", f"which of several agents wrote what is not kept: {', '.join(writers)} are one agent")
 
 
 def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
@@ -139,7 +143,7 @@ def told_end(about: JsonNode) -> tuple[EndReason | None, str | None]:
 def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:
     """Add tool definitions, with the function inside a member of that name or at the top level."""
     for tool in tools:
-        function = tool.get("function") or tool
+        function = tool.get("function") or tool.get("custom") or tool
         name = function.get("name")
         if name is None:
             builder.lose(tool, f"a tool of type {tool.members().get('type')!r} has no name and was dropped")

@@ -2,12 +2,17 @@
 
 Policy: every fault is an ImportFormatError that says file, line and JSON path. What JSON cannot say (NaN, infinities,
 lone surrogates) is replaced and named as a loss; what the log's reader cannot take (deep nesting) is refused.
-A last line that a crash cut off is dropped and named, any other broken line is an error.
+A last line that a crash cut off is dropped and named, any other broken line is an error. A file may be packed by gzip,
+and be UTF-16 where its first bytes say so; other archives are refused with what to do.
 """
 
+import codecs
+import gzip
+import io
 import json
 import math
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +30,10 @@ MAX_DEPTH = 150
 
 _NEXT = re.compile(r"[ \t\r\n]*+(?=[{\[])")
 LINES = frozenset({".jsonl", ".ndjson"})
+GZIP, ZIP, ZSTANDARD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
+"""How files begin that were packed."""
+MOST_UNPACKED = 4_000_000_000
+"""Bytes beyond which a packed file is not unpacked."""
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -245,16 +254,32 @@ def clean_text(text: str) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes.
+    """A file's bytes, unpacked where they are packed by gzip, and as UTF-8 where they say that they are UTF-16.
 
     Raises:
         ImportFormatError: it cannot be read.
     """
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
+    except IsADirectoryError as error:
+        raise ImportFormatError(str(path), None, "is a folder; name the files in it") from error
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise ImportFormatError(str(path), None, f"cannot be read: {reason}") from error
+    if data.startswith(GZIP):
+        try:
+            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(MOST_UNPACKED + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ImportFormatError(str(path), None, f"is damaged and cannot be unpacked by gzip: {error}") from error
+        if len(data) > MOST_UNPACKED:
+            raise ImportFormatError(str(path), None, "unpacks to more than 4 GB; unpack it and split it first")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeDecodeError as error:
+            problem = f"begins as UTF-16 and cannot be read as that (byte {error.start}); save it as UTF-8"
+            raise ImportFormatError(str(path), None, problem) from error
+    return data
 
 
 def load(path: Path) -> Loaded:
@@ -267,8 +292,11 @@ def load(path: Path) -> Loaded:
         NothingToImportError: it is empty, or an empty array.
     """
     data = read_bytes(path)
+    for packed, by, how in ((ZIP, "zip archive", "unzip"), (ZSTANDARD, "Zstandard file", "zstd -d")):
+        if data.startswith(packed):
+            raise ImportFormatError(str(path), None, f"is a {by}; unpack it first, as with {how!r}")
     try:
-        if path.suffix.lower() not in LINES and not _looks_like_lines(data):
+        if Path(path.name.lower().removesuffix(".gz")).suffix not in LINES and not _looks_like_lines(data):
             return load_whole(data, str(path))
         try:
             return load_lines(data, str(path))
@@ -307,7 +335,7 @@ def _in_sequence(data: bytes, path: str) -> Loaded | None:
 
 
 def _looks_like_lines(data: bytes) -> bool:
-    lines = [line for line in data.split(b"\n", 64) if line.strip()]
+    lines = [line for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n", 64) if line.strip()]
     if len(lines) < 2 or lines[0][:1] not in {b"{", b"["}:
         return False
     try:
@@ -361,7 +389,7 @@ def _parse(data: bytes, path: str, line: int | None) -> tuple[Any, int]:
         return loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         at = line or data.count(b"\n", 0, error.start) + 1
-        raise ImportFormatError(path, at, f"is not UTF-8 (byte {data[error.start]:#04x})") from error
+        raise ImportFormatError(path, at, f"is not UTF-8 (byte {data[error.start]:#04x}); save it as UTF-8") from error
     except json.JSONDecodeError as error:
         raise ImportFormatError(path, line or error.lineno, f"is not JSON: {error.msg}") from error
     except ValueError as error:
