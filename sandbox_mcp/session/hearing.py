@@ -52,8 +52,9 @@ class CallsSoFar:
 
 def _is(deed: PlannedCall, tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a call is a planned one: every value that is neither prose nor taken from a result is the same."""
-    plain = {name: value for name, value in deed.arguments.items() if _is_plain(value)}
-    return tool == deed.tool and all(arguments.get(name) == value for name, value in plain.items())
+    return tool == deed.tool and all(
+        arguments.get(name) == value for name, value in deed.arguments.items() if _is_plain(value)
+    )
 
 
 def _is_plain(value: object) -> bool:
