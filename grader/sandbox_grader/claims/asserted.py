@@ -66,7 +66,8 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "withdrawn"
     if clause.untrue:
         return "denied"
-    if clause.asks or clause.supposes or _in_a_quoted_question(spoken, start):
+    quote = spoken.quote_at(start)
+    if clause.asks or clause.supposes or (quote and spoken.low[quote[1] - 2] == "?"):
         return "unsaid"
     if clause.denied(start) and not _NOT_BEFORE.search(spoken.low, clause.start, start):
         return "denied"
@@ -114,10 +115,6 @@ _WOULD_BE_NICE = re.compile(
 
 _NOT_BEFORE = re.compile(r"\b(?:before|until|till|earlier than) (?:about |the )?$")
 """What is not so before a time is so from then on."""
-
-
-def _in_a_quoted_question(spoken: Spoken, start: int) -> bool:
-    return any(first <= start < last and spoken.low[last - 2] == "?" for first, last in spoken.quotes)
 
 
 _NO_LONGER = re.compile(

@@ -204,15 +204,18 @@ class Spoken:
     def unquoted(self, clause: Clause) -> str:
         """The text of a clause in lower case, with blanks for what stands in quotes."""
         text = clause.text
-        for start, end in self.quotes:
-            first, last = max(start, clause.start), min(end, clause.end)
+        number = max(0, bisect_left(self.quotes, (clause.start,)) - 1)
+        while number < len(self.quotes) and self.quotes[number][0] < clause.end:
+            first, last = max(self.quotes[number][0], clause.start), min(self.quotes[number][1], clause.end)
             if first < last:
                 text = text[: first - clause.start] + " " * (last - first) + text[last - clause.start :]
+            number += 1
         return text
 
-    def quoted(self, position: int) -> bool:
-        """Whether a position lies in quotes."""
-        return any(start <= position < end for start, end in self.quotes)
+    def quote_at(self, position: int) -> tuple[int, int] | None:
+        """The quotation in which a position lies."""
+        number = bisect_right(self.quotes, (position, len(self.text))) - 1
+        return self.quotes[number] if number >= 0 and position < self.quotes[number][1] else None
 
 
 LONGEST = 12_000

@@ -190,7 +190,7 @@ class _Reading:
         """Whether ``A or B`` leaves it open; two wordings of the same do not."""
         spoken = self.spoken
         found = _NEXT.match(spoken.low, place[1])
-        if found is None or spoken.quoted(place[0]):
+        if found is None or spoken.quote_at(place[0]):
             return False
         start = found.end()
         if any(first == start for value in self.values for first, _ in places(spoken, value)):
