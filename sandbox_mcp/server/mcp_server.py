@@ -17,6 +17,7 @@ from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
@@ -182,6 +183,8 @@ class _Answering:
         self._confirming = Confirming()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor"):
+            raise MCPError(INVALID_PARAMS, "there is no such page: every list is whole, and gives out no cursor")
         match ctx.method:
             case "tools/call":
                 began = time.perf_counter()

@@ -115,6 +115,15 @@ async def test_with_a_harness_there_are_tools_and_nothing_else(era: str) -> None
 
 
 @each_era
+async def test_a_cursor_that_was_not_given_out_is_refused(era: str) -> None:
+    async with Client(server_for(opened()), mode=era) as agent:
+        for lists in (agent.list_tools, agent.list_prompts, agent.list_resources, agent.list_resource_templates):
+            assert await lists(cursor="", cache_mode="bypass")
+            with pytest.raises(MCPError, match="there is no such page"):
+                await lists(cursor="second", cache_mode="bypass")
+
+
+@each_era
 async def test_of_what_there_is_none_there_are_empty_lists_that_never_change(era: str) -> None:
     async with Client(server_for(opened()), mode="auto" if era == MODERN else era) as client:
         prompts, resources = client.server_capabilities.prompts, client.server_capabilities.resources
