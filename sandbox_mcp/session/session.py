@@ -276,7 +276,8 @@ class Session:
         heard = replace(self._dialogue[-1], act=self._act)
         try:
             turn = await self.user.respond((*self._dialogue[:-1], heard))
-            return replace(turn, meta=json.loads(json.dumps(turn.meta, default=plain, allow_nan=False)))
+            meta = turn.meta and json.loads(json.dumps(turn.meta, default=plain, allow_nan=False))
+            return replace(turn, meta=meta)
         except (UserError, WorldFailedError):
             raise
         except Exception as error:
