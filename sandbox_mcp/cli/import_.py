@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TOGETHER = frozenset({"mtu"})
 """Formats of which one file tells nothing without the others."""
 
+MOST_TOLD = 5
+"""How many faults of one file are told one by one."""
+
 
 @click.command()
 @click.argument("format_name", metavar="FORMAT")
@@ -69,8 +72,8 @@ def command(
                 click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
     if as_json:
         print_json(written)
-    for error in unreadable:
-        click.echo(f"sandbox-mcp: {error}", err=True)
+    for line in _by_file(unreadable):
+        click.echo(f"sandbox-mcp: {line}", err=True)
     if written:
         lossy = sum(bool(item["losses"]) for item in written)
         click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)
@@ -79,6 +82,18 @@ def command(
     if not written:
         click.echo(f"nothing to import: no session in {', '.join(map(str, inputs))}", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":
+    """What cannot be read, a line each; of a file of which much cannot, the first and how many more there are."""
+    of_file: dict[str, list[ImportFormatError]] = {}
+    for error in errors:
+        of_file.setdefault(error.path, []).append(error)
+    for path, faults in of_file.items():
+        told = faults if len(faults) <= MOST_TOLD else faults[:1]
+        yield from map(str, told)
+        if len(told) < len(faults):
+            yield f"{path}: and {counted(len(faults) - len(told), 'more part')} that cannot be read"
 
 
 def _of_all(

@@ -204,3 +204,13 @@ def test_repetitions_that_a_format_does_not_number_are_trials(tmp_path: Path, *,
     assert sum("counts as trial 1" in one.stdout for one in done) == 1
     brought_in("openai-chat", tmp_path / "out", *files)
     assert trials_in(tmp_path / "out") == expected
+
+
+@each(("lines", "told"), [(5, 5), (6, 2), (40, 2)])
+def test_of_a_file_in_another_form_not_every_line_is_told(tmp_path: Path, lines: int, told: int) -> None:
+    (tmp_path / "log.jsonl").write_text('{"type": "event_msg"}\n' * lines)
+    done = brought_in("openai-chat", tmp_path / "out", tmp_path / "log.jsonl")
+    found = [line for line in done.stderr.splitlines() if line.startswith("sandbox-mcp: ")]
+    assert (done.exit_code, len(found)) == (2, told)
+    assert found[0].endswith("log.jsonl:1: lacks 'messages'; it has \"type\"")
+    assert told == lines or found[1].endswith(f"log.jsonl: and {lines - 1} more parts that cannot be read")
