@@ -98,7 +98,7 @@ class HttpAgent(Agent):
             port = parts.port
         except ValueError as error:
             raise UnknownAgentError(f"agent {url!r} is not an address: {error}") from error
-        if not parts.hostname or port == 0:
+        if not parts.hostname or port == 0 or url.split() != [url]:
             raise UnknownAgentError(f"agent {url!r} is not an address; write http://HOST:PORT/PATH")
         return cls(public_address(url), url, settings)
 

@@ -235,7 +235,10 @@ def test_logs_see_no_credentials() -> None:
     assert "word" not in json.dumps([agent.name, agent.describe()])
 
 
-@each("address", ["http://", "https://:80/x", "http://host:port/x", "http://[::1/x"])
+@each(
+    "address",
+    ["http://", "https://:80/x", "http://host:port/x", "http://[::1/x", "http://exa mple/x", "http://host:80/x\ty"],
+)
 def test_what_is_no_address_is_told(address: str) -> None:
     with pytest.raises(UnknownAgentError, match="is not an address"):
         agent_named(address)
