@@ -1,5 +1,6 @@
 """The lobby: a person types "run the scenario X", and a host's model is told by the tools how to go on."""
 
+import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -201,7 +202,8 @@ async def test_a_search_without_success_names_the_closest() -> None:
 async def test_a_page_that_is_not_there_is_refused(page: int) -> None:
     async with lobby(MODERN) as (me, _):
         refused = await me.call_tool("list_scenarios", {"page": page})
-    assert text_of(refused) == f"ValueError: there is no page {page} of {len(SUITE.names())} names"
+    last = math.ceil(len(SUITE.names()) / PAGE)
+    assert text_of(refused) == f"ValueError: there is no page {page}; pages are from 1 to {last}"
 
 
 @each("name", ["wifi_off", "Wifi off", "wifi-off", " WIFI_OFF "])

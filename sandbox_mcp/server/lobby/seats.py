@@ -14,7 +14,7 @@ from anyio import to_thread
 from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.server.lobby.names import LONGEST, matching, named, nearest, page_of
+from sandbox_mcp.server.lobby.names import LONGEST, PAGE, matching, named, nearest, page_of
 from sandbox_mcp.server.lobby.showing import SessionApp, ShownResult, shown
 from sandbox_mcp.server.lobby.texts import (
     CONTROL,
@@ -152,7 +152,8 @@ class Lobby:
         found = matching(names, search)
         shown = page_of(found, int(page))
         if shown is None:
-            return CallResult({}, f"ValueError: there is no page {int(page)} of {len(found)} names")
+            last = -(-len(found) // PAGE) or 1
+            return CallResult({}, f"ValueError: there is no page {int(page)}; pages are from 1 to {last}")
         running = self.running()
         return CallResult(
             {
