@@ -239,7 +239,8 @@ def test_starting_a_world_loads_no_data() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = json.loads(done.stdout.replace("'", '"'))
-    assert set(loaded) <= {"sandbox_mcp.worlds.phone.knowledge.bundle", "sandbox_mcp.worlds.phone.knowledge.errors"}
+    light = {f"sandbox_mcp.worlds.phone.knowledge.{name}" for name in ("bundle", "errors", "letters")}
+    assert set(loaded) <= light
 
 
 def test_the_world_is_not_touched_by_looking() -> None:
