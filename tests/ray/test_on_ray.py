@@ -42,8 +42,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
             "--transport", "direct", "--no-bounds", "--json", *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(
-            command, cwd=tmp_path, env={**env, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            command, cwd=tmp_path, env={**env, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=at_a_keyboard,
+        )  # fmt: skip
         started.append(process)
         return process
 
@@ -53,6 +54,11 @@ def run(tmp_path: Path) -> Iterator[Run]:
         process.communicate()
     for pid in marked(tmp_path):
         os.kill(pid, signal.SIGKILL)
+
+
+def at_a_keyboard() -> None:
+    """Heed interrupts, which whatever a shell starts in the background ignores."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ray(agent: str, *arguments: str) -> tuple[str, ...]:
