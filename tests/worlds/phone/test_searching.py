@@ -1,6 +1,6 @@
 """How the phone searches in texts and names, and what its results say beside their numbers."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_mcp.tools import call, present
@@ -106,7 +106,6 @@ NAMES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(NAMES.map(" ".join), max_size=4), st.sampled_from(BOOK), st.integers(0, 12), NAMES.map(" ".join))
 def test_of_many_names_those_are_found_that_comparing_all_would_find(
     odd: list[str], name: str, place: int, other: str
