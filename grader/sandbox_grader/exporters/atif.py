@@ -7,17 +7,8 @@ place for (errors, unusual readers, calls of the user) stands in ``extra.sandbox
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_grader.exporters.turns import (
-    OURS,
-    ExportedTurn,
-    about,
-    answered,
-    copied,
-    definition,
-    error_object,
-    outcome_text,
-    turns,
-)
+from sandbox_grader.exporters.turns import ExportedTurn, answered, copied, definition, outcome_text, turns
+from sandbox_grader.ours import OURS, about, error_object
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 
 SOURCES = {"system": "system", "environment": "system", "user": "user", "agent": "agent"}

@@ -9,18 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox_grader.exporters.turns import (
-    OURS,
     ExportedTurn,
-    about,
     answered,
     copied,
     definition,
-    error_object,
     in_agents_conversation,
     outcome_text,
     turns,
 )
 from sandbox_grader.importers.reading.values import encode
+from sandbox_grader.ours import OURS, about, error_object
 from sandbox_mcp.trajectory import Message, Role, Trajectory
 
 USUAL: dict[str, tuple[str, Role]] = {

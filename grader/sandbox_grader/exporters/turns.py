@@ -6,12 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_grader.importers.reading.values import encode
-from sandbox_mcp.trajectory import CallError, Message, ToolCall, ToolSpec, Trajectory
-
-OURS = "sandbox_mcp"
-"""The member under which stands what another format has no place for; our importers find it there."""
-
-ABOUT = ("scenario", "digest", "variant", "seed", "trial", "user_channel")
+from sandbox_mcp.trajectory import Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +75,6 @@ def answered(call: ToolCall) -> bool:
 def outcome_text(call: ToolCall) -> str:
     """What the caller was given: the error's text, or the result as text."""
     return encode(call.result) if call.error is None else call.error.message
-
-
-def error_object(error: CallError | None) -> dict[str, Any] | None:
-    """An error as JSON; None where there was none."""
-    return None if error is None else {"kind": error.kind, "type": error.type, "message": error.message}
-
-
-def about(trajectory: Trajectory) -> dict[str, Any]:
-    """What a log says of the session as a whole: which it was, what its tools really are, and how it ended."""
-    started, ended = trajectory.started, trajectory.ended
-    return {
-        **{name: getattr(started, name) for name in ABOUT},
-        "categories": list(started.categories),
-        "tools": {
-            tool.name: {"tool": tool.tool, "domain": tool.domain, "action": tool.action} for tool in started.tools
-        },
-        "end": None if ended is None else {"reason": ended.reason, "detail": ended.detail},
-    }
 
 
 def copied(value: Mapping[str, Any]) -> dict[str, Any]:

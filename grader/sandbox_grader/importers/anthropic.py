@@ -15,6 +15,7 @@ from sandbox_grader.importers.reading.build import SessionBuilder
 from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.documents import read_messages
 from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.reading.values import stated
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -29,7 +30,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     model = response.string_at("model") or request.string_at("model")
-    builder.head = replace(builder.head, agent={"model": model} if model else {})
+    builder.head = replace(builder.head, agent=stated(model=model))
     chats.offer_tools(builder, request.items_at("tools"))
     system = request.get("system")
     if system is not None:

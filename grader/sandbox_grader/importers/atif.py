@@ -10,11 +10,12 @@ from pathlib import Path
 
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, picked
 from sandbox_grader.importers.reading.values import arguments_of
-from sandbox_mcp.trajectory import EndReason, Role
+from sandbox_grader.ours import OURS, ending_in, error_in, role_in, take_about
+from sandbox_mcp.trajectory import Role
 
 VERSION = "ATIF-v1."
 
@@ -50,8 +51,8 @@ def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None
             _step(step, builder)
     if copied:
         builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
-    end, detail = _end(node, builder)
-    yield builder.finish(names.unique(stem(node.path), node.label_at("trajectory_id") or session), end, detail)
+    name = names.unique(stem(node.path), node.label_at("trajectory_id") or session)
+    yield builder.finish(name, *_end(node, builder))
     for inner in node.items_at("subagent_trajectories"):
         yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
 
@@ -70,13 +71,13 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
         builder.origin["parent"] = parent
     about = _ours(node)
     if about is not None:
-        chats.tell_about(builder, about)
+        take_about(about, builder)
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:
     """What our exporter keeps in ``extra``, where that is what it looks like."""
     extra = holder.object_at("extra")
-    return extra.object_at(chats.OURS) if extra else None
+    return extra.object_at(OURS) if extra else None
 
 
 def _step(step: JsonNode, builder: SessionBuilder) -> None:
@@ -86,9 +87,7 @@ def _step(step: JsonNode, builder: SessionBuilder) -> None:
         thought, own_calls = step.string_at("reasoning_content") or "", step.items_at("tool_calls")
         builder.note(thought, "reasoning", stamp=stamp)
         if own_calls:
-            seen_by: list[Role] = (
-                [chats.role_in(item, "agent") for item in about.items_at("visible_to")] if about else []
-            )
+            seen_by: list[Role] = [role_in(item, "agent") for item in about.items_at("visible_to")] if about else []
             builder.note(text, "text", stamp=stamp, seen_by=seen_by or ("agent",))
             batch = builder.batch()
             for call in own_calls:
@@ -105,7 +104,7 @@ def _step(step: JsonNode, builder: SessionBuilder) -> None:
     calls = about.items_at("calls") if about is not None else []
     batch = builder.batch() if calls else ""
     for call in calls:
-        _call(call, batch, stamp, builder, chats.role_in(call.get("caller"), "user"))
+        _call(call, batch, stamp, builder, role_in(call.get("caller"), "user"))
     _observe(step, builder)
 
 
@@ -116,8 +115,8 @@ def _say(
     if about is None:
         builder.say(sender, recipient, text, stamp=stamp)
     elif about.members().get("silent") is not True:
-        seen_by: list[Role] = [chats.role_in(item, "agent") for item in about.items_at("visible_to")]
-        sender, recipient = chats.role_in(about.get("sender"), sender), chats.role_in(about.get("recipient"), recipient)
+        seen_by: list[Role] = [role_in(item, "agent") for item in about.items_at("visible_to")]
+        sender, recipient = role_in(about.get("sender"), sender), role_in(about.get("recipient"), recipient)
         kept = about.string_at("content")  # what the agent never saw stands here and not in the step's message
         builder.say(sender, recipient, text if kept is None else kept, stamp=stamp, seen_by=seen_by)
 
@@ -146,17 +145,17 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
             about = _ours(result)
             error = about.object_at("error") if about else None
             if error:
-                told = chats.error_of(error, joined(result.get("content"), builder))
+                told = error_in(error, joined(result.get("content"), builder))
                 outcome = CallOutcome(error=told, stated=True)
             else:
                 outcome = outcome_of(builder, result.get("content"), failed=None if about is None else False)
             builder.settle(result, id_, outcome)
 
 
-def _end(node: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _end(node: JsonNode, builder: SessionBuilder) -> Ending:
     about = _ours(node)
     if about is not None:
-        return chats.told_end(about)
+        return ending_in(about)
     if node.get("continued_trajectory_ref") is not None:
         builder.lose(node, "the session goes on in another file")
         return None, None

@@ -22,7 +22,7 @@ from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBu
 from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines_of, threads_of
 from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, read_bytes
-from sandbox_grader.importers.reading.values import decode
+from sandbox_grader.importers.reading.values import decode, stated
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import ErrorKind
 
@@ -123,10 +123,9 @@ def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
     version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
     spoken = (line.node.need("message").string_at("model") for line in thread.lines if line.kind == "assistant")
     model = next((found for found in spoken if found and not found.startswith("<")), None)
-    known = {"name": "claude-code", "version": version, "model": model}
     builder.head = replace(
         builder.head, session=session if session and first and not thread.sidechain else "",
-        agent={key: value for key, value in known.items() if value},
+        agent=stated(name="claude-code", version=version, model=model),
     )  # fmt: skip
     if thread.sidechain:
         builder.origin.update({"parent": session, "agent_id": agent})

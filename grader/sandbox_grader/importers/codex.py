@@ -14,11 +14,10 @@ from typing import Any, Final
 from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.openai_responses import ItemPlayer
-from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import Ending, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load
-from sandbox_grader.importers.reading.values import decode, failure
-from sandbox_mcp.trajectory import EndReason
+from sandbox_grader.importers.reading.values import decode, stated
 
 ITEM, HEAD, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
 _ASIDE: Final = re.compile(r"\s*(?:<(?:environment_context|user_instructions|\w{1,40}_instructions)>|# AGENTS\.md )")
@@ -66,7 +65,7 @@ def _session(lines: list[JsonNode], loaded: Loaded, builder: SessionBuilder, nam
             _head(payload, player)
         elif _kind(line) == TURN and not builder.head.agent.get("model"):
             model = payload.string_at("model")
-            builder.head = replace(builder.head, agent={**builder.head.agent, **({"model": model} if model else {})})
+            builder.head = replace(builder.head, agent={**builder.head.agent, **stated(model=model)})
         elif _kind(line) == ITEM:
             written.append((line.string_at("timestamp"), payload))
         elif _kind(line) == COMPACTED:
@@ -74,8 +73,7 @@ def _session(lines: list[JsonNode], loaded: Loaded, builder: SessionBuilder, nam
     player.play_at(written)
     if builder.last is None:
         raise NothingToImportError(builder.origin["file"], None, "holds no message and no call")
-    end, detail = _end(lines, builder, cut=loaded.cut)
-    return builder.finish(names.unique(stem(builder.origin["file"])), end, detail)
+    return builder.finish(names.unique(stem(builder.origin["file"])), *_end(lines, builder, cut=loaded.cut))
 
 
 def _head(payload: JsonNode, player: "_Player") -> None:
@@ -84,8 +82,8 @@ def _head(payload: JsonNode, player: "_Player") -> None:
     builder.head = replace(
         builder.head,
         session=builder.head.session or payload.string_at("id") or "",
-        agent={**builder.head.agent, "name": "codex", **({"provider": provider} if provider else {})},
-        versions={"codex": version} if version else {},
+        agent={**builder.head.agent, **stated(name="codex", provider=provider)},
+        versions=stated(codex=version),
     )
     given = payload.get("base_instructions") or payload.get("instructions")
     if given is not None and given.is_object:
@@ -116,7 +114,7 @@ def _failed(result: Any, error: Any) -> bool | str:
     return flag is True
 
 
-def _end(lines: list[JsonNode], builder: SessionBuilder, *, cut: bool) -> tuple[EndReason | None, str | None]:
+def _end(lines: list[JsonNode], builder: SessionBuilder, *, cut: bool) -> Ending:
     """A turn that was broken off does not end a session; one that ended in an error is the agent's."""
     events = [line.members_at("payload") for line in lines if _kind(line) == EVENT]
     turns = [event for event in events if event.get("type") in ("task_complete", "turn_aborted", "error")]
@@ -157,13 +155,12 @@ class _Player(ItemPlayer):
         id_ = item.label_at("call_id")
         text, code = _unwrapped(item, self.builder)
         ending = self._endings.get(id_ or "")
-        if isinstance(ending, str) or ending is True:
-            self.builder.settle(item, id_, CallOutcome(error=failure(text or str(ending))))
+        failed = None if ending is None else ending is not False
+        if failed:
+            text = text or str(ending)
         elif code is not None:
-            outcome = CallOutcome(error=failure(text or f"exit code {code}")) if code else CallOutcome(decode(text))
-            self.builder.settle(item, id_, outcome)
-        else:
-            self.builder.settle(item, id_, self.builder.judge(text, None if ending is None else False))
+            failed, text = code != 0, text or (f"exit code {code}" if code else "")
+        self.builder.settle(item, id_, self.builder.judge(text, failed))
 
 
 def _first_text(item: JsonNode) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, part_text
 from sandbox_grader.importers.reading.eval_archive import EvalArchive
 from sandbox_grader.importers.reading.json_values import (
@@ -28,9 +28,9 @@ from sandbox_grader.importers.reading.json_values import (
     picked,
     read_bytes,
 )
-from sandbox_grader.importers.reading.values import arguments_of, decode, failure
+from sandbox_grader.importers.reading.values import arguments_of, decode, failure, stated
 from sandbox_grader.importers.tau_bench import digest_of
-from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Event, TrajectoryError
+from sandbox_mcp.trajectory import CallError, ErrorKind, Event, TrajectoryError
 from sandbox_mcp.trajectory.log import parse_trajectory
 
 ATTACHMENT = "attachment://"
@@ -95,7 +95,7 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
     version = spec.members_at("packages").get("inspect_ai")
     builder.head = replace(
         builder.head, session=sample.string_at("uuid") or "", scenario=f"{task}/{id_}", trial=epoch - 1,
-        agent={"model": model} if model else {}, versions={"inspect_ai": version} if isinstance(version, str) else {},
+        agent=stated(model=model), versions={"inspect_ai": version} if isinstance(version, str) else {},
         digest=digest_of(picked(sample.members(), ("input", "target"))),
     )  # fmt: skip
     builder.origin.update(picked(sample.members(), ("target", "choices", "metadata")))
@@ -117,8 +117,8 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
     if not messages and given is not None:
         messages = given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
     _Player(builder, events).play(messages)
-    end, detail = _end(log, sample, builder)
-    return builder.finish(names.unique(stem(log.path), task, id_, f"epoch{epoch}"), end, detail)
+    name = names.unique(stem(log.path), task, id_, f"epoch{epoch}")
+    return builder.finish(name, *_end(log, sample, builder))
 
 
 def _own_log(sample: JsonNode, builder: SessionBuilder) -> tuple[Event, ...] | None:
@@ -158,7 +158,7 @@ def _with_attachments(sample: JsonNode, builder: SessionBuilder) -> JsonNode:
     return replace(sample, value=kept)
 
 
-def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _end(log: JsonNode, sample: JsonNode, builder: SessionBuilder) -> Ending:
     error, limit = sample.get("error"), sample.get("limit")
     if error is not None:
         return "agent_failed", (error.string_at("message") if error.is_object else None) or "the sample failed"
@@ -257,10 +257,8 @@ class _Player:
                 opened = self._builder.call(
                     name, given, batch=self._builder.batch(), id_=part.label_at("id"), stamp=stamp, offered=True
                 )
-                outcome = (
-                    CallOutcome(error=failure(error)) if error else CallOutcome(decode(part.string_at("result") or ""))
-                )
-                self._builder.answer(opened, outcome)
+                said = error or part.string_at("result") or ""
+                self._builder.answer(opened, self._builder.judge(said, failed=bool(error)))
             else:
                 texts.append(part_text(part, self._builder) or "")
         return "\n".join(filter(None, texts))
@@ -309,8 +307,8 @@ class _Player:
         if self._done[id_ or ""] and self._builder.find(id_) is None:
             return
         error = message.get("error")
-        text = joined(message.get("content"), self._builder)
-        outcome = CallOutcome(error=_error(error), stated=True) if error is not None else CallOutcome(decode(text))
+        outcome = self._builder.judge(joined(message.get("content"), self._builder), failed=False)
+        outcome = outcome if error is None else CallOutcome(error=_error(error), stated=True)
         self._builder.settle(message, id_, outcome, name=message.string_at("function"))
 
 

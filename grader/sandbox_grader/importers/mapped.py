@@ -16,7 +16,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load
-from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
+from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, stated
 
 DOCUMENT = "."
 """The path of the whole document, or of a line where a file has one per line."""
@@ -126,9 +126,7 @@ def _sessions(document: JsonNode, mapping: LogMapping) -> list[JsonNode]:
 
 def _session(node: JsonNode, mapping: LogMapping, builder: SessionBuilder, names: Names) -> Imported:
     scenario, model, id_ = (_label(node, place) for place in (mapping.scenario, mapping.model, mapping.id))
-    builder.head = replace(
-        builder.head, scenario=scenario or builder.head.scenario, agent={"model": model} if model else {}
-    )
+    builder.head = replace(builder.head, scenario=scenario or builder.head.scenario, agent=stated(model=model))
     events = _at(node, mapping.events)
     if events is None:
         raise node.fail(f"has nothing at {mapping.events!r}, where the mapping says that the events are")

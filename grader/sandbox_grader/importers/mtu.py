@@ -14,7 +14,7 @@ from typing import Any
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.react import TextCall, read_react
-from sandbox_grader.importers.reading.values import Given
+from sandbox_grader.importers.reading.values import Given, stated
 from sandbox_grader.importers.rows.classes import hard_classes
 from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.importers.rows.prompt import OfferedTool, read_history
@@ -55,7 +55,7 @@ def session(dialogue: DialogueRows, name: str) -> Imported:
     builder.head = replace(
         builder.head,
         categories=(dialogue.setting, *hard_classes(dialogue)),
-        agent={"model": first.model} if first is not None and first.model else {},
+        agent=stated(model=first.model if first is not None else None),
         reference=(tuple(ReferenceTurn(calls=_reference(row.answer)) for row in rows),),
     )
     builder.origin |= {

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import SessionBuilder
+from sandbox_grader.importers.reading.build import Ending, SessionBuilder
 from sandbox_grader.importers.reading.documents import read_messages
 from sandbox_grader.importers.reading.json_values import JsonNode
-from sandbox_mcp.trajectory import EndReason
+from sandbox_grader.importers.reading.values import stated
+from sandbox_grader.ours import OURS, ending_in, take_about
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -25,7 +26,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     return read_messages(paths, "openai-chat", chats.play, _play_holder)
 
 
-def _play_holder(builder: SessionBuilder, holder: JsonNode) -> tuple[EndReason | None, str | None] | None:
+def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
     request, response = holder.get("request") or holder, holder.get("response") or holder
     chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     # our own exporter and some other programs put the scenario into the metadata
@@ -33,21 +34,20 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> tuple[EndReason |
     scenario = about.get("scenario") if about and about.is_object else None
     builder.head = replace(
         builder.head,
-        agent={"model": model} if model else {},
+        agent=stated(model=model),
         scenario=scenario.label() if scenario is not None else builder.head.scenario,
     )
     if about is not None:
-        builder.origin["metadata"] = (
-            {k: v for k, v in about.value.items() if k != chats.OURS} if about.is_object else about.value
-        )
-    ours = about.object_at(chats.OURS) if about and about.is_object else None
+        kept = {k: v for k, v in about.value.items() if k != OURS} if about.is_object else about.value
+        builder.origin["metadata"] = kept
+    ours = about.object_at(OURS) if about and about.is_object else None
     if about is not None and ours is not None:
         agent = {**builder.head.agent, **ours.members_at("agent")}
         builder.head = replace(builder.head, session=about.label_at("session") or "", agent=agent)
-        chats.tell_about(builder, ours)
+        take_about(ours, builder)
     chats.play(builder, request.need("messages").items())
     choices = response.items_at("choices")
     chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:
         builder.lose(choice, "an alternative answer is not kept")
-    return None if ours is None else chats.told_end(ours)
+    return None if ours is None else ending_in(ours)

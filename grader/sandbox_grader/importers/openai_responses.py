@@ -11,13 +11,12 @@ from pathlib import Path
 
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.documents import ConversationItems, conversations
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 from sandbox_grader.importers.reading.responses_tools import add_call, add_output, is_call, is_output, is_the_clients
-from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure
-from sandbox_mcp.trajectory import EndReason
+from sandbox_grader.importers.reading.values import arguments_of, encode, failure, stated
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
@@ -49,8 +48,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _session(parts: list[ConversationItems], loaded: Loaded, builder: SessionBuilder, names: Names) -> Imported:
     player, given = ItemPlayer(builder), ""
-    end: EndReason | None = None
-    detail: str | None = None
+    end, detail = None, None
     for part in parts:
         player.play(part.items)
         if part.holder is not None:
@@ -98,7 +96,7 @@ def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
     return before, response.label_at("id")
 
 
-def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, str | None]:
+def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
     """Play a request and its response. Tells how the response failed, or what made it stop early."""
     request, response = holder.get("request") or holder, holder.get("response") or holder
     if not any(name in found.members() for found in (request, response) for name in HOLDERS):
@@ -107,7 +105,7 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> tuple[EndReason | None, s
     if _is_event(holder):
         builder.lose(holder, "what was asked does not stand in the events of a stream")
     model = response.string_at("model") or request.string_at("model")
-    builder.head = replace(builder.head, agent={"model": model} if model else builder.head.agent)
+    builder.head = replace(builder.head, agent=stated(model=model) or builder.head.agent)
     chats.offer_tools(
         builder, [tool for tool in request.items_at("tools") if tool.members().get("type") in ("function", "custom")]
     )
@@ -231,9 +229,9 @@ class ItemPlayer:
             message = error.get("message") if error.is_object else None
             said = encode(error.value) if message is None else message.string()
             text = error.value if isinstance(error.value, str) else said
-            self.builder.answer(opened, CallOutcome(error=failure(text)))
+            self.builder.answer(opened, self.builder.judge(text, failed=True))
         elif output is not None:
-            self.builder.answer(opened, CallOutcome(decode(joined(output, self.builder))))
+            self.builder.answer(opened, self.builder.judge(joined(output, self.builder), failed=False))
 
     def _run(self, item: JsonNode) -> OpenCall:
         return self.builder.call(

@@ -17,11 +17,12 @@ from typing import Any, Final, cast
 from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
 from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load
 from sandbox_grader.importers.reading.otlp import Span, spans_of
-from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure
+from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure, stated
+from sandbox_grader.ours import KINDS, REASONS
 from sandbox_mcp.trajectory import EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
@@ -143,9 +144,7 @@ def _session(
 ) -> Imported:
     keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
     found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
-    builder.head = replace(
-        builder.head, session="" if parent else conversation, agent={name: text for name, text in found.items() if text}
-    )
+    builder.head = replace(builder.head, session="" if parent else conversation, agent=stated(**found))
     told_of_itself = next((span for span in spans if span.text(f"{OURS}session")), None)
     if told_of_itself is not None:  # a session of ours, whose scenario is found again
         texts = {name: told_of_itself.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
@@ -170,9 +169,8 @@ def _session(
     told = (name for span in spans for name, _ in span.events if name.endswith((".message", ".choice")))
     for name, times in sorted(Counter(name for name in told if "gen_ai." in name).items()):
         builder.lose(f"events {name!r} ({times})", "messages in the form of conventions before 1.37 are not read")
-    end, detail = _end(spans, builder)
     name = names.unique(stem(builder.origin["file"]), conversation, "sub-agent" if parent else "")
-    return builder.finish(name, end, detail)
+    return builder.finish(name, *_end(spans, builder))
 
 
 def _unread(spans: list[Span]) -> dict[str, str]:
@@ -185,9 +183,9 @@ def _unread(spans: list[Span]) -> dict[str, str]:
     }
 
 
-def _end(spans: list[Span], builder: SessionBuilder) -> tuple[EndReason | None, str | None]:
+def _end(spans: list[Span], builder: SessionBuilder) -> Ending:
     told = next((text for span in spans if (text := span.text(f"{OURS}end"))), "")
-    if told in chats.REASONS:
+    if told in REASONS:
         return cast("EndReason", told), next((s.status for s in spans if s.text(f"{OURS}end")), "") or None
     agents = [span for span in spans if span.operation == AGENT]
     acting = agents or [span for span in spans if span.operation in MODEL] or _speaking(spans)
@@ -395,7 +393,7 @@ def _exception(span: Span) -> tuple[str, str]:
 def _kind(span: Span) -> ErrorKind:
     """The kind of a failure: pydantic-ai says whether arguments were refused, and its result says which and why."""
     ours = span.text(f"{OURS}error.kind")
-    if ours in chats.KINDS:
+    if ours in KINDS:
         return cast("ErrorKind", ours)
     if span.text("pydantic_ai.tool.failure_stage") != "validation":
         return "execution"

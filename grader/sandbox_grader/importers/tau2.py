@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
+from sandbox_grader.importers.reading.values import stated
 from sandbox_grader.importers.tau_bench import digest_of
 from sandbox_mcp.trajectory import EndReason, ReferenceCall
 
@@ -88,8 +88,7 @@ def _describe(info: JsonNode | None, builder: SessionBuilder) -> str | None:
     if info is None:
         return None
     agent, user, world = info.get("agent_info"), info.get("user_info"), info.get("environment_info")
-    version = info.string_at("git_commit")
-    versions = {"tau2": version} if version else {}
+    versions = stated(tau2=info.string_at("git_commit"))
     builder.head = replace(builder.head, agent=_participant(agent), user=_participant(user), versions=versions)
     if world is None:
         return None
@@ -100,11 +99,8 @@ def _describe(info: JsonNode | None, builder: SessionBuilder) -> str | None:
     return world.string_at("domain_name")
 
 
-def _participant(who: JsonNode | None) -> dict[str, Any]:
-    if who is None:
-        return {}
-    known = {"name": who.string_at("implementation"), "model": who.string_at("llm")}
-    return {key: value for key, value in known.items() if value}
+def _participant(who: JsonNode | None) -> dict[str, str]:
+    return stated(name=who.string_at("implementation"), model=who.string_at("llm")) if who is not None else {}
 
 
 def _task(task: JsonNode, builder: SessionBuilder) -> None:

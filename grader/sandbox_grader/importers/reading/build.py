@@ -36,6 +36,10 @@ FAILED = "Error"
 GUESSED = f"the format has no error flag; results that begin with {FAILED!r} were taken for failures"
 
 
+Ending = tuple[EndReason | None, str | None]
+"""How a session ended, and what is to be told of it; without a reason the source does not show that it ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
     """What came of a call: a result or an error, and what else is known of it.

@@ -5,19 +5,13 @@ found. Without ``error`` a failure can only be guessed from the text.
 """
 
 from dataclasses import replace
-from typing import cast, get_args
 
 from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode
-from sandbox_grader.importers.reading.values import arguments_of, failure
-from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Role
-
-ROLES = frozenset(cast("tuple[str, ...]", get_args(Role)))
-KINDS = frozenset(cast("tuple[str, ...]", get_args(ErrorKind)))
-REASONS = frozenset(cast("tuple[str, ...]", get_args(EndReason)))
-OURS = "sandbox_mcp"
-"""The member under which our exporters keep what another format has no place for."""
+from sandbox_grader.importers.reading.values import arguments_of
+from sandbox_grader.ours import error_in, role_in
+from sandbox_mcp.trajectory import Role
 
 
 def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
@@ -90,54 +84,13 @@ def _outcome(builder: SessionBuilder, result: JsonNode) -> CallOutcome:
     wall = {} if stamp is None else {"answered": stamp}
     error = result.object_at("error")
     if error is not None:
-        return CallOutcome(error=error_of(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
+        return CallOutcome(error=error_in(error, joined(content, builder)), wall=wall, stated="kind" in error.members())
     failed: bool | None = None
     if "error" in members:
         failed = bool(members["error"])
     elif isinstance(members.get("status"), str):
         failed = members["status"] == "error"
     return outcome_of(builder, content, failed=failed, wall=wall)
-
-
-def error_of(error: JsonNode, text: str) -> CallError:
-    """The error that an ``error`` object describes; ``text`` is what the caller was given."""
-    kind, message = error.members().get("kind"), error.string_at("message")
-    known = cast("ErrorKind", kind) if isinstance(kind, str) and kind in KINDS else "execution"
-    return failure(text if message is None else message, known, error.string_at("type"))
-
-
-def role_in(named: JsonNode | None, usual: Role) -> Role:
-    """The role that a value names: the usual one unless it is one of ours."""
-    role = named.value if named else None
-    return cast("Role", role) if isinstance(role, str) and role in ROLES else usual
-
-
-def tell_about(builder: SessionBuilder, about: JsonNode) -> None:
-    """Take what our exporters keep of a session as a whole: which it was, and what its tools really are."""
-    builder.head = replace(
-        builder.head,
-        scenario=about.string_at("scenario") or builder.head.scenario,
-        digest=about.string_at("digest") or "",
-        variant=about.string_at("variant") or "base",
-        categories=tuple(item.string() for item in about.items_at("categories")),
-        seed=about.whole_at("seed"),
-        trial=about.whole_at("trial"),
-        user_channel="tool" if about.members().get("user_channel") == "tool" else "harness",
-    )
-    for name, value in about.members_at("tools").items():
-        told = about.child(f"tools.{name}", value)
-        tool, domain = told.string_at("tool"), told.string_at("domain")
-        if tool:
-            builder.identify(name, tool=tool, domain=domain or "", action=told.members().get("action") is not False)
-
-
-def told_end(about: JsonNode) -> tuple[EndReason | None, str | None]:
-    """How a session ended that our exporters wrote, with the detail; None for the reason where it did not."""
-    end = about.object_at("end")
-    reason = end.members().get("reason") if end else None
-    if end is None or not isinstance(reason, str) or reason not in REASONS:
-        return None, None
-    return cast("EndReason", reason), end.string_at("detail")
 
 
 def offer_tools(builder: SessionBuilder, tools: list[JsonNode]) -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Faults, Imported
-from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import Ending, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
-from sandbox_mcp.trajectory import EndReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def read_messages(
     paths: Sequence[Path],
     format_: str,
     play: Callable[[SessionBuilder, list[JsonNode]], None],
-    play_holder: Callable[[SessionBuilder, JsonNode], tuple[EndReason | None, str | None] | None],
+    play_holder: Callable[[SessionBuilder, JsonNode], Ending | None],
 ) -> Iterator[Imported]:
     """A session per conversation, which ends where the agent has had the last word.
 
@@ -66,14 +65,13 @@ def read_messages(
         loaded, faults = load(path), Faults()
         for conversation in conversations(loaded, is_message):
             with faults.aside():
-                builder, given = SessionBuilder(format_, str(path), stem(path), loaded.losses), ""
-                told: tuple[EndReason | None, str | None] | None = None
+                builder = SessionBuilder(format_, str(path), stem(path), loaded.losses)
+                holder, told, given = conversation.holder, None, ""
                 play(builder, conversation.items)
-                if conversation.holder is not None:
-                    told = play_holder(builder, conversation.holder)
-                    given = conversation.holder.label_at("id") or ""
+                if holder is not None:
+                    told, given = play_holder(builder, holder), holder.label_at("id") or ""
                 if builder.last is None:
                     raise conversation.empty(path, "holds a conversation without messages")
-                end, detail = told or ("recorded" if builder.whole and not loaded.cut else None, None)
-                yield builder.finish(names.unique(stem(path), given), end, detail)
+                ending = told or ("recorded" if builder.whole and not loaded.cut else None, None)
+                yield builder.finish(names.unique(stem(path), given), *ending)
         faults.tell()

@@ -104,6 +104,11 @@ def _jsonable(value: Any) -> Any:
     raise ValueError(f"JSON has no form for {type(value).__name__}")
 
 
+def stated(**told: str | None) -> dict[str, str]:
+    """What is told of somebody or something, without what is not told."""
+    return {name: value for name, value in told.items() if value}
+
+
 def canonical(name: str) -> str:
     """A tool's name without the prefix ``mcp__server__`` that hosts put before the names of MCP tools."""
     return _PREFIX.sub("", name, count=1) if name.startswith("mcp__") else name
