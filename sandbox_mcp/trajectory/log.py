@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
@@ -107,9 +106,7 @@ class LogWriter:
     def __enter__(self) -> "LogWriter":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -219,16 +216,16 @@ def _check_order(events: Sequence[tuple[int, Event]], path: str) -> None:
             raise TrajectoryError(path, line, problem)
 
 
-def assemble(events: Iterable[Event], path: str = "", *, cut: bool = False) -> Trajectory:
+def assemble(events: Iterable[Event], path: str = "") -> Trajectory:
     """Put events into a trajectory.
 
     Raises:
         TrajectoryError: the first event does not start a session, a later one does, or something follows the end.
     """
-    return _assembled(list(enumerate(events, start=1)), path, cut=cut)
+    return _assembled(list(enumerate(events, start=1)), path)
 
 
-def _assembled(events: Sequence[tuple[int, Event]], path: str, *, cut: bool) -> Trajectory:
+def _assembled(events: Sequence[tuple[int, Event]], path: str, *, cut: bool = False) -> Trajectory:
     line, started = events[0] if events else (1, None)
     if not isinstance(started, SessionStarted):
         raise TrajectoryError(path, line, "is not a trajectory log: its first line must be the 'session' event")

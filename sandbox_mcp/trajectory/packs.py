@@ -9,23 +9,22 @@ does not count any more is named in a file beside the pack, and stays in it.
 The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this
 package has to know whether such a path leads into a pack.
 
-Form: frames after RFC 8878. An index is a skippable frame with the magic number ``0x184D2A5A`` and one JSON object,
-``{"sessions": [[name, length, digest], ...]}``, in the order of the frame before it, lengths in bytes.
+Form: an index is one JSON object, ``{"sessions": [[name, length, digest], ...]}``, in the order of the frame before it,
+lengths in bytes; how frames and indexes lie in the file is for ``sandbox_mcp.trajectory.frames`` to know.
 """
 
 import json
 import mmap
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
+from sandbox_mcp.trajectory.frames import MOST, Compressor, Frame, frames_in, index_frame, unpack
 from sandbox_mcp.whole_files import append_whole
 
 SUFFIX = ".jsonl"
@@ -34,29 +33,15 @@ LEFT_OUT = ".left-out"
 """What the name of the file beside a pack ends in that names, one a line, the sessions that do not count any more."""
 FRAME = 1 << 20
 """Bytes of logs after which a frame is finished: what has to be unpacked to read one session, at most, or so."""
-LEVEL = 3
-MOST = 1 << 30
-"""Bytes that a frame may unpack to; more is an attack and no log."""
-_DATA, _INDEX = 0xFD2FB528, 0x184D2A5A
-_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 _SESSION = b'{"event":"session",'
 _END = b'{"event":"end",'
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """A frame of sessions: where it lies in its file, and the index behind it (or its digest), if there is one."""
-
-    start: int
-    end: int
-    index: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a session lies: its frame, and the part of what that unpacks to."""
 
-    frame: _Frame
+    frame: Frame
     start: int
     length: int
     digest: str
@@ -160,7 +145,7 @@ class PackWriter:
         self._folder = folder
         self._stem = stem
         self._descriptor = -1
-        self._compressor: _Compressor | None = None
+        self._compressor: Compressor | None = None
         self._sessions: list[tuple[str, int, str]] = []
         self._names = set[str]()
         self._broken = False
@@ -179,7 +164,7 @@ class PackWriter:
             raise ValueError(f"what is to be packed as {name!r} does not begin and end as a log of ours does")
         if self._descriptor < 0:
             self._descriptor = self._made()
-        self._compressor = self._compressor or _Compressor()
+        self._compressor = self._compressor or Compressor()
         self._write(self._compressor.flushed(lines))
         self._names.add(name)
         self._sessions.append((name, len(lines), digest_of(lines)))
@@ -191,8 +176,7 @@ class PackWriter:
         if self._compressor is None or self._broken:
             return
         index = json.dumps({"sessions": self._sessions}, separators=(",", ":")).encode()
-        head = _INDEX.to_bytes(4, "little") + len(index).to_bytes(4, "little")
-        self._write(self._compressor.finished() + head + index)
+        self._write(self._compressor.finished() + index_frame(index))
         self._compressor, self._sessions = None, []
 
     def close(self) -> None:
@@ -207,9 +191,7 @@ class PackWriter:
     def __enter__(self) -> "PackWriter":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _made(self) -> int:
@@ -235,44 +217,8 @@ class PackWriter:
             raise
 
 
-class _Compressor:
-    """One frame of Zstandard in the making, by Python's own module or, before 3.14, the package of that name."""
-
-    def __init__(self) -> None:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-
-            self._own = zstd.ZstdCompressor(level=LEVEL)
-        else:
-            import zstandard
-
-            self._flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
-            self._other = zstandard.ZstdCompressor(level=LEVEL).compressobj()
-
-    def flushed(self, data: bytes) -> bytes:
-        """What brings the frame up to the end of this data."""
-        if sys.version_info >= (3, 14):
-            return self._own.compress(data, self._own.FLUSH_BLOCK)
-        return self._other.compress(data) + self._other.flush(self._flush)
-
-    def finished(self) -> bytes:
-        """What ends the frame."""
-        return self._own.flush() if sys.version_info >= (3, 14) else self._other.flush()
-
-
-def _unpack(data: bytes) -> bytes:
-    """What a frame unpacks to, or its beginning. Raises an error of the module's own where it is damaged."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.ZstdDecompressor().decompress(data, MOST + 1)
-    import zstandard
-
-    return zstandard.ZstdDecompressor().stream_reader(data).read(MOST + 1)
-
-
 @lru_cache(maxsize=8)
-def _unpacked(pack: Path, frame: _Frame, _state: tuple[int, int, int] | None) -> bytes:
+def _unpacked(pack: Path, frame: Frame, _state: tuple[int, int, int] | None) -> bytes:
     """What a frame of a pack unpacks to.
 
     Its index, or a digest of it, tells it from one that lay there in a pack which had the name before; where it has
@@ -282,7 +228,7 @@ def _unpacked(pack: Path, frame: _Frame, _state: tuple[int, int, int] | None) ->
         file.seek(frame.start)
         packed = file.read(frame.end - frame.start)
     try:
-        data = _unpack(packed)
+        data = unpack(packed)
     except Exception as error:  # each of the two modules has an error of its own
         raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: {error}") from error
     if len(data) > MOST:
@@ -321,7 +267,7 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
         return _Sessions(found, None)
     try:
         with pack.open("rb") as file, mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as data:
-            frames = list(_frames(data, str(pack)))
+            frames = list(frames_in(data, str(pack)))
     except OSError as error:
         raise TrajectoryError(str(pack), None, f"cannot be read: {error.strerror or error}") from error
     start = 0
@@ -339,7 +285,7 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
     return _Sessions(found, end if end < size or half_a_session else None)
 
 
-def _listed(frame: _Frame, pack: Path, identity: tuple[int, int, int]) -> Iterator[tuple[str, int, str]]:
+def _listed(frame: Frame, pack: Path, identity: tuple[int, int, int]) -> Iterator[tuple[str, int, str]]:
     """The sessions in a frame, from its index, or else from what of it is whole."""
     if frame.index is not None:
         try:
@@ -356,53 +302,6 @@ def _listed(frame: _Frame, pack: Path, identity: tuple[int, int, int]) -> Iterat
     for text in texts:
         head: Any = json.loads(text[: text.index(b"\n")])
         yield str(head["session"]), len(text), digest_of(text)
-
-
-def _frames(data: mmap.mmap, path: str) -> Iterator[_Frame]:
-    """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off."""
-    at, size = 0, len(data)
-    waiting: tuple[int, int] | None = None
-    while at + 4 <= size:
-        magic = int.from_bytes(data[at : at + 4], "little")
-        if magic in _SKIPPABLE:
-            end = at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
-            if at + 8 > size or end > size:
-                break
-            if magic == _INDEX and waiting:
-                yield _Frame(*waiting, data[at + 8 : end])
-                waiting = None
-        elif magic == _DATA:
-            if waiting:
-                yield _Frame(*waiting, None)
-            end, whole = _end_of_blocks(data, at)
-            waiting = (at, end) if end > at else None
-            if not whole:
-                break
-        else:
-            raise TrajectoryError(path, None, f"is not a pack of logs, or is damaged at byte {at}")
-        at = end
-    if waiting:
-        yield _Frame(*waiting, None)
-
-
-def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:
-    """Where a frame ends, and whether it is whole; if it was cut off, where its last whole block ends."""
-    size = len(data)
-    if start + 5 > size:
-        return start, False
-    told = data[start + 4]
-    single, checksum = told >> 5 & 1, told >> 2 & 1
-    at = start + 5 + (not single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
-    end = start
-    while at + 3 <= size:
-        block = int.from_bytes(data[at : at + 3], "little")
-        at += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
-        if at > size:
-            break
-        end = at
-        if block & 1:
-            return (at + 4 * checksum, True) if at + 4 * checksum <= size else (end, False)
-    return end, False
 
 
 def _list_of_left_out(pack: Path) -> Path:

@@ -93,9 +93,8 @@ class StoredCopy:
                 path, known, here = self.folder / name, stamps.get(name), _here(self.folder / name)
                 if here is None or (known and known[1:] == here):
                     continue
-                same = name not in there or (known and known.there == _there_stamp(there[name]))
-                if not same and self._differs(name):
-                    raise StorageError(_changed_twice(self.url, name, self.folder))
+                if name in there and not (known and known.there == _there_stamp(there[name])):
+                    self._check_same(name)
                 target = f"{self._root}/{name}"
                 self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
                 self._files.put_file(str(path), target)
@@ -119,8 +118,7 @@ class StoredCopy:
             return
         for path, info in self._files.find(self._root, detail=True).items():
             name = str(path).removeprefix(self._root).lstrip("/")
-            parts = PurePosixPath(name).parts
-            if name.endswith(COPIED) and not any(part.startswith(".") for part in parts):
+            if _belongs_to_a_run(PurePosixPath(name)):
                 yield name, info
 
     def _fetch(self, found: Mapping[str, Mapping[str, Any]]) -> None:
@@ -130,8 +128,8 @@ class StoredCopy:
             here = _here(path)
             if known and known.there == met and here is not None:
                 continue
-            if here is not None and (known is None or known[1:] != here) and self._differs(name):
-                raise StorageError(_changed_twice(self.url, name, self.folder))
+            if here is not None and (known is None or known[1:] != here):
+                self._check_same(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             new = path.with_name(f".{path.name}.{os.getpid()}")
             self._files.get_file(f"{self._root}/{name}", str(new))
@@ -144,15 +142,20 @@ class StoredCopy:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._note(stamps)
 
-    def _differs(self, name: str) -> bool:
-        """Whether a file is not the same in both places, and neither of the two may be overwritten."""
+    def _check_same(self, name: str) -> None:
+        """Refuse to overwrite a file that was changed in both places, unless it is the same or sums up a run.
+
+        Raises:
+            StorageError: it is not the same.
+        """
         if SUMMED.fullmatch(name):
-            return False
+            return
         with self._files.open(f"{self._root}/{name}", "rb") as there, (self.folder / name).open("rb") as here:
             while (one := there.read(BLOCK)) == here.read(BLOCK):
                 if not one:
-                    return False
-            return True
+                    return
+        twice = f"{name!r} was changed in {self.url!r} and in its copy {str(self.folder)!r}"
+        raise StorageError(f"{twice}; move one of the two elsewhere, and give the command again")
 
     def _stamps(self) -> dict[str, _Stamp]:
         try:
@@ -204,9 +207,13 @@ def _home() -> Path:
 def _names(folder: Path) -> Iterator[str]:
     """The files of a run in a folder, but for what is not finished."""
     for path in folder.rglob("*"):
-        parts = path.relative_to(folder).parts
-        if path.name.endswith(COPIED) and path.is_file() and not any(part.startswith(".") for part in parts):
-            yield PurePosixPath(*parts).as_posix()
+        name = PurePosixPath(*path.relative_to(folder).parts)
+        if _belongs_to_a_run(name) and path.is_file():
+            yield str(name)
+
+
+def _belongs_to_a_run(name: PurePosixPath) -> bool:
+    return name.name.endswith(COPIED) and not any(part.startswith(".") for part in name.parts)
 
 
 def _here(path: Path) -> tuple[int, int] | None:
@@ -218,13 +225,6 @@ def _here(path: Path) -> tuple[int, int] | None:
 
 def _there_stamp(info: Mapping[str, Any]) -> str:
     return " ".join(map(str, (info.get("size"), *(info[key] for key in TOLD if key in info))))
-
-
-def _changed_twice(url: str, name: str, folder: Path) -> str:
-    return (
-        f"{name!r} was changed in {url!r} and in its copy {str(folder)!r}; "
-        "move one of the two elsewhere, and give the command again"
-    )
 
 
 def _in_a_line(error: Exception) -> str:

@@ -1,0 +1,114 @@
+"""Frames of Zstandard, of which a pack is made: how one is written, what it unpacks to, and where each lies in a file.
+
+Form: RFC 8878. Behind a frame of sessions stands its index, a skippable frame with the magic number ``0x184D2A5A``.
+"""
+
+import mmap
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sandbox_mcp.trajectory.errors import TrajectoryError
+
+LEVEL = 3
+MOST = 1 << 30
+"""Bytes that a frame may unpack to; more is an attack and no log."""
+_DATA, _INDEX = 0xFD2FB528, 0x184D2A5A
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame of sessions: where it lies in its file, and the index behind it (or its digest), if there is one."""
+
+    start: int
+    end: int
+    index: bytes | None
+
+
+class Compressor:
+    """One frame of Zstandard in the making, by Python's own module or, before 3.14, the package of that name."""
+
+    def __init__(self) -> None:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+
+            self._own = zstd.ZstdCompressor(level=LEVEL)
+        else:
+            import zstandard
+
+            self._flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+            self._other = zstandard.ZstdCompressor(level=LEVEL).compressobj()
+
+    def flushed(self, data: bytes) -> bytes:
+        """What brings the frame up to the end of this data."""
+        if sys.version_info >= (3, 14):
+            return self._own.compress(data, self._own.FLUSH_BLOCK)
+        return self._other.compress(data) + self._other.flush(self._flush)
+
+    def finished(self) -> bytes:
+        """What ends the frame."""
+        return self._own.flush() if sys.version_info >= (3, 14) else self._other.flush()
+
+
+def index_frame(index: bytes) -> bytes:
+    """An index in a frame of its own, which whoever unpacks the file skips."""
+    return _INDEX.to_bytes(4, "little") + len(index).to_bytes(4, "little") + index
+
+
+def unpack(data: bytes) -> bytes:
+    """What a frame unpacks to, or its beginning. Raises an error of the module's own where it is damaged."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdDecompressor().decompress(data, MOST + 1)
+    import zstandard
+
+    return zstandard.ZstdDecompressor().stream_reader(data).read(MOST + 1)
+
+
+def frames_in(data: mmap.mmap, path: str) -> Iterator[Frame]:
+    """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off."""
+    at, size = 0, len(data)
+    waiting: tuple[int, int] | None = None
+    while at + 4 <= size:
+        magic = int.from_bytes(data[at : at + 4], "little")
+        if magic in _SKIPPABLE:
+            end = at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+            if at + 8 > size or end > size:
+                break
+            if magic == _INDEX and waiting:
+                yield Frame(*waiting, data[at + 8 : end])
+                waiting = None
+        elif magic == _DATA:
+            if waiting:
+                yield Frame(*waiting, None)
+            end, whole = _end_of_blocks(data, at)
+            waiting = (at, end) if end > at else None
+            if not whole:
+                break
+        else:
+            raise TrajectoryError(path, None, f"is not a pack of logs, or is damaged at byte {at}")
+        at = end
+    if waiting:
+        yield Frame(*waiting, None)
+
+
+def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:
+    """Where a frame ends, and whether it is whole; if it was cut off, where its last whole block ends."""
+    size = len(data)
+    if start + 5 > size:
+        return start, False
+    told = data[start + 4]
+    single, checksum = told >> 5 & 1, told >> 2 & 1
+    at = start + 5 + (not single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
+    end = start
+    while at + 3 <= size:
+        block = int.from_bytes(data[at : at + 3], "little")
+        at += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+        if at > size:
+            break
+        end = at
+        if block & 1:
+            return (at + 4 * checksum, True) if at + 4 * checksum <= size else (end, False)
+    return end, False
