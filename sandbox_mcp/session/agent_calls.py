@@ -15,8 +15,8 @@ from sandbox_scenarios.variants import actions, variant_named
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.telemetry import REQUEST, RequestTrace
 from sandbox_mcp.tools import Bound, Outcome, PresentedTool, bind, speak
-from sandbox_mcp.tools.calling import Telling
 from sandbox_mcp.tools.free_text import unpack
+from sandbox_mcp.world.faults import Telling
 
 RACED: Mapping[str, Any] = {"race": True}
 

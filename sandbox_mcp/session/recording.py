@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from sandbox_mcp.tools import Outcome
-from sandbox_mcp.trajectory import CallError, EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
+from sandbox_mcp.trajectory import EndReason, Event, Message, Role, SessionEnded, Sink, ToolCall, Trajectory
 
 Back = Callable[[Callable[[], None]], None]
 """Does something in the thread that it belongs to, and comes back once it is done, or raises what it raised."""
@@ -77,7 +77,6 @@ class Recorder:
 
         Raises like :meth:`write`.
         """
-        fault = outcome.fault
         self.write(
             ToolCall(
                 seq=self.seq,
@@ -90,7 +89,7 @@ class Recorder:
                 arguments=outcome.arguments,
                 raw_arguments=outcome.raw_arguments,
                 result=outcome.result,
-                error=CallError(kind=fault.kind, type=fault.type, message=fault.message) if fault else None,
+                error=outcome.fault,
                 changes=outcome.changes,
                 meta=meta,
                 wall=self.stamp(),

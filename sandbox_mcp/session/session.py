@@ -29,7 +29,7 @@ from sandbox_mcp.session.opening import (
 )
 from sandbox_mcp.session.recording import Back, Recorder
 from sandbox_mcp.telemetry import answering
-from sandbox_mcp.tools import Bound, Fault, Outcome, PresentedTool, attempt, bind, present
+from sandbox_mcp.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.trajectory import EndReason, Message, Role, Sink, ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
@@ -363,10 +363,8 @@ class Session:
 
     def shown(self, event: ToolCall) -> CallResult:
         """What the agent got to see of a call of its own, announcements left out."""
-        error = event.error
-        fault = Fault(error.kind, error.type, error.message) if error else None
         tool = self.stage.home.tools.get(event.tool or "")
-        return self._calls.shown(Outcome(tool, event.arguments, result=event.result, fault=fault), event.meta)
+        return self._calls.shown(Outcome(tool, event.arguments, result=event.result, fault=event.error), event.meta)
 
     def restore(self, trajectory: Trajectory) -> None:
         """Take up a recorded session of the same spec where its log stops; nothing is written again.

@@ -2,7 +2,6 @@
 
 from sandbox_mcp.tools.calling import (
     Bound,
-    Fault,
     Outcome,
     PresentedTool,
     attempt,
@@ -17,10 +16,32 @@ from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Par
 from sandbox_mcp.tools.races import Plan, plan
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.value_schemas import fits, fits_schema, misfits
+from sandbox_mcp.world.faults import CallError
 
 __all__ = (
-    "UNSET", "Bound", "DuplicateError", "Fault", "GateRule",
-    "NoDataError", "Outcome", "Parameter", "Plan", "PresentedTool", "Sources",
-    "Tool", "ToolFault", "World", "attempt", "bind", "call", "fits", "fits_schema", "misfits", "object_schema",
-    "plan", "present", "run", "speak",
+    "UNSET",
+    "Bound",
+    "CallError",
+    "DuplicateError",
+    "GateRule",
+    "NoDataError",
+    "Outcome",
+    "Parameter",
+    "Plan",
+    "PresentedTool",
+    "Sources",
+    "Tool",
+    "ToolFault",
+    "World",
+    "attempt",
+    "bind",
+    "call",
+    "fits",
+    "fits_schema",
+    "misfits",
+    "object_schema",
+    "plan",
+    "present",
+    "run",
+    "speak",
 )  # fmt: skip

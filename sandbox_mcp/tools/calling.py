@@ -13,27 +13,19 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
 from sandbox_mcp.tools.value_schemas import converted, fits_schema, misfits
 from sandbox_mcp.world import Access, Change, Running, Transaction
-from sandbox_mcp.world.faults import NoJsonError, ToolFault, WorldFailedError
+from sandbox_mcp.world.faults import CallError, ErrorKind, NoJsonError, ToolFault, WorldFailedError
 
-FaultKind = Literal[
-    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
-    "refused",
-]  # fmt: skip
-CHECKED: tuple[FaultKind, ...] = get_args(FaultKind)[:6]
-"""What is found before a tool runs."""
-Telling = Literal["all", "tool", "kind"]
-"""How much of a fault the caller is told: all, all that tools say themselves, or of what kind it is and no more."""
 EXPECTED = (ToolFault, ConnectionError, PermissionError, ValueError, OverflowError)
 """What a tool may raise to say no; anything else is a mistake in the world's own code."""
 BROKEN = (Exception, SystemExit)
 """What a world's own code may end with by mistake; only who plays may interrupt."""
-WRONG_TYPE: tuple[FaultKind, str] = ("wrong_type", "ArgumentTypeError")
-WRONG_VALUE: tuple[FaultKind, str] = ("wrong_value", "ArgumentValueError")
+WRONG_TYPE: tuple[ErrorKind, str] = ("wrong_type", "ArgumentTypeError")
+WRONG_VALUE: tuple[ErrorKind, str] = ("wrong_value", "ArgumentValueError")
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
 PYTHON = Path(json.__file__).parents[1]
@@ -63,25 +55,6 @@ def present(tool: Tool) -> PresentedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a call failed: the kind, the exception's class name, and a text the caller can act on."""
-
-    kind: FaultKind
-    type: str
-    message: str
-
-    @property
-    def text(self) -> str:
-        """What the caller is told."""
-        return f"{self.type}: {self.message}"
-
-    def told(self, told: Telling) -> str:
-        """What a caller is told, of a variant's ``told``; a refusal says all."""
-        silent = {"all": (), "tool": CHECKED, "kind": (*CHECKED, "execution")}[told]
-        return f"{self.type}: the call failed" if self.kind in silent else self.text
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a call did. Arguments are under canonical names, as given; what was touched is what races look at.
 
@@ -92,7 +65,7 @@ class Outcome:
     arguments: Mapping[str, Any]
     raw_arguments: str | None = None
     result: Any = None
-    fault: Fault | None = None
+    fault: CallError | None = None
     changes: tuple[Change, ...] = ()
     reads: frozenset[Access] = frozenset()
     writes: frozenset[Access] = frozenset()
@@ -163,7 +136,7 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
         given = {name: converted(value, wanted[name]) for name, value in bound.arguments.items()}
         result, fault = bound.tool.function(tx, **given), None
     except EXPECTED as error:
-        result, fault = None, Fault("execution", type(error).__name__, str(error))
+        result, fault = None, CallError("execution", type(error).__name__, str(error))
     except BROKEN as error:
         raise WorldFailedError(f"{bound.tool.name}()", place_of(error), error) from error
     return Outcome(
@@ -255,43 +228,43 @@ def _readable(text: str) -> str:
     return valid if len(valid) <= MAX_ARGUMENT_CHARACTERS else valid[:MAX_ARGUMENT_CHARACTERS] + "..."
 
 
-def _unknown_tool(name: str, offered: Iterable[str]) -> Fault:
+def _unknown_tool(name: str, offered: Iterable[str]) -> CallError:
     known = ", ".join(offered) or "none"
     asked = _shown(_readable(name))
-    return Fault("unknown_tool", "UnknownToolError", f"there is no tool {asked}; available tools: {known}")
+    return CallError("unknown_tool", "UnknownToolError", f"there is no tool {asked}; available tools: {known}")
 
 
-def _no_object(tool: PresentedTool, raw: str) -> Fault:
+def _no_object(tool: PresentedTool, raw: str) -> CallError:
     form = ", ".join(f'"{parameter.name}": ...' for parameter in tool.parameters)
     expected = f"the arguments of {tool.name} must be one JSON object {{{form}}}"
     if len(raw) > MAX_ARGUMENT_CHARACTERS:
         expected += f" of at most {MAX_ARGUMENT_CHARACTERS} characters"
-    return Fault("invalid_format", "ArgumentFormatError", f"{expected}, not {_shown(raw)}")
+    return CallError("invalid_format", "ArgumentFormatError", f"{expected}, not {_shown(raw)}")
 
 
-def _unknown_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+def _unknown_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> CallError | None:
     unknown = [key for key in given if key not in tool.names]
     if not unknown:
         return None
     known = f"it takes {', '.join(tool.names)}" if tool.names else "it takes no arguments"
     listed = ", ".join(map(_shown, unknown))
-    return Fault("unknown_argument", "ArgumentNameError", f"{tool.name} has no argument {listed}; {known}")
+    return CallError("unknown_argument", "ArgumentNameError", f"{tool.name} has no argument {listed}; {known}")
 
 
-def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> CallError | None:
     missing = [parameter.name for parameter in tool.parameters if parameter.required and parameter.name not in given]
     if not missing:
         return None
-    return Fault("missing_argument", "MissingArgumentError", f"{tool.name} also needs {', '.join(missing)}")
+    return CallError("missing_argument", "MissingArgumentError", f"{tool.name} also needs {', '.join(missing)}")
 
 
-def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> Fault | None:
+def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> CallError | None:
     schemas = {parameter.name: parameter.value for parameter in tool.tool.parameters}
     wrong = [misfit for key, value in given.items() for misfit in misfits(value, schemas[tool.names[key]], key)]
     for fault, kind in ((WRONG_TYPE, "type"), (WRONG_VALUE, "value")):
         listed = "; ".join(item.told(_shown) for item in wrong if item.kind == kind)
         if listed:
-            return Fault(*fault, f"{tool.name}: {listed}")
+            return CallError(*fault, f"{tool.name}: {listed}")
     return None
 
 

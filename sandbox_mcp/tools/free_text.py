@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_mcp.tools.calling import Fault, Outcome, PresentedTool, bind, present
+from sandbox_mcp.tools.calling import Outcome, PresentedTool, bind, present
 from sandbox_mcp.tools.definition import Parameter, Tool
+from sandbox_mcp.world.faults import CallError
 
 ACT = "act"
 FORM = 'name(argument=value, ...), each value in JSON, such as rename(id="a1", name="Ann") or list_names()'
@@ -61,7 +62,7 @@ def unpack(name: str, arguments: object, actions: Mapping[str, PresentedTool]) -
     parsed = parse(text)
     if parsed is not None:
         return parsed
-    fault = Fault("invalid_format", "ArgumentFormatError", f"{text[:80]!r} is not an action; expected {FORM}")
+    fault = CallError("invalid_format", "ArgumentFormatError", f"{text[:80]!r} is not an action; expected {FORM}")
     return Outcome(None, {}, text, fault=fault)
 
 

@@ -13,10 +13,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sandbox_mcp.tools.calling import BROKEN, Bound, Fault, place_of
+from sandbox_mcp.tools.calling import BROKEN, Bound, place_of
 from sandbox_mcp.tools.declaring import GateRule
 from sandbox_mcp.world import Transaction
-from sandbox_mcp.world.faults import WorldFailedError
+from sandbox_mcp.world.faults import CallError, WorldFailedError
 
 CODE = re.compile(r"\bOK-[0-9A-F]{6}\b")
 """What an action that waits for the user's confirmation is called."""
@@ -52,17 +52,17 @@ class Gates:
         """Name tools as the agent knows them: ``shown`` gives the presented name of a canonical one."""
         self._shown = shown
 
-    def check(self, call: Bound, tx: Transaction) -> tuple[Fault, Mapping[str, Any]] | None:
+    def check(self, call: Bound, tx: Transaction) -> tuple[CallError, Mapping[str, Any]] | None:
         """The refusal of a call and what the log should keep of it; None if it may pass. ``tx`` is only looked at."""
         closed = self.refusal(call, tx)
         if closed:
             return closed, {}
         if call.tool.name in self._confirm and not self._may_pass(call):
             code = self._code(call)
-            return Fault("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
+            return CallError("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
         return None
 
-    def refusal(self, call: Bound, tx: Transaction) -> Fault | None:
+    def refusal(self, call: Bound, tx: Transaction) -> CallError | None:
         """Why the state does not let a call pass; None if it does. Asking changes nothing.
 
         Raises:
@@ -71,7 +71,7 @@ class Gates:
         for rule in self._rules:
             if call.tool.name != rule.opened_by and not _is_open(rule, tx):
                 message = f"{rule.closed}; call {self._shown(rule.opened_by)} first"
-                return Fault("refused", rule.error, message)
+                return CallError("refused", rule.error, message)
         return None
 
     def approve(self, code: str) -> bool:

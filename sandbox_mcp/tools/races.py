@@ -17,8 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sandbox_mcp.tools.calling import Bound, Fault, Outcome, attempt
+from sandbox_mcp.tools.calling import Bound, Outcome, attempt
 from sandbox_mcp.world import Access, Running, Transaction, fold
+from sandbox_mcp.world.faults import CallError
 
 BATCH_KEY = "io.github.sandbox-mcp/batch"
 """Key in a call's ``_meta`` over MCP: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size``."""
@@ -37,7 +38,7 @@ class Plan:
 class Gate(Protocol):
     """What may refuse a call because of a state, beside the tool itself."""
 
-    def refusal(self, call: Bound, tx: Transaction) -> Fault | None:
+    def refusal(self, call: Bound, tx: Transaction) -> CallError | None:
         """Why the call may not pass in this state; None if it may. What it looks at counts as read by the call."""
         ...
 

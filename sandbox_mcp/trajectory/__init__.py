@@ -4,9 +4,7 @@ from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import (
     INFRASTRUCTURE,
     SCHEMA,
-    CallError,
     EndReason,
-    ErrorKind,
     Event,
     Message,
     ReferenceCall,
@@ -29,6 +27,7 @@ from sandbox_mcp.trajectory.log import (
     read_trajectory,
     to_line,
 )  # fmt: skip
+from sandbox_mcp.world.faults import CallError, ErrorKind
 
 __all__ = (
     "INFRASTRUCTURE", "SCHEMA", "CallError", "EndReason", "ErrorKind", "Event", "LogWriter", "MemoryLog", "Message",

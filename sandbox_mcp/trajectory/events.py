@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sandbox_mcp.world.faults import CallError
 from sandbox_mcp.world.state import Change, Row
 
 SCHEMA = 1
@@ -15,18 +16,6 @@ SCHEMA = 1
 
 Role = Literal["system", "user", "agent", "environment"]
 UserChannel = Literal["harness", "tool"]
-ErrorKind = Literal[
-    "unknown_tool",
-    "invalid_format",
-    "unknown_argument",
-    "missing_argument",
-    "wrong_type",
-    "wrong_value",
-    "execution",
-    "refused",
-]
-"""Why a call failed: a check before the tool ran, the tool's own error, or the session's refusal to run it."""
-
 EndReason = Literal[
     "user_ended",      # the user had what they wanted, or gave up, and ended the conversation
     "max_turns",       # the limit on turns was reached
@@ -122,15 +111,6 @@ class Message:
     visible_to: tuple[Role, ...]
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     wall: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallError:
-    """Why a call failed: what kind of fault, the exception's class name, and the text the caller was given."""
-
-    kind: ErrorKind
-    type: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

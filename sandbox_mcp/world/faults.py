@@ -1,10 +1,42 @@
-"""What a world may say no with, and what shows that its own code is wrong.
+"""What a world may say no with, what becomes of a call then, and what shows that the world's own code is wrong.
 
 Policy: a ``ToolFault`` (or ``ValueError``, ``ConnectionError`` and the like) is an answer that the caller can act on. A
 ``WorldError`` is a mistake of whoever wrote the world: no call is to blame, and no session can go on after it.
 """
 
+from dataclasses import dataclass
+from typing import Literal, get_args
+
 from sandbox_mcp.errors import SandboxError
+
+ErrorKind = Literal[
+    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
+    "refused",
+]  # fmt: skip
+"""Why a call failed: a check before the tool ran, the tool's own error, or the session's refusal to run it."""
+CHECKED: tuple[ErrorKind, ...] = get_args(ErrorKind)[:6]
+"""What is found before a tool runs."""
+Telling = Literal["all", "tool", "kind"]
+"""How much of an error the caller is told: all, all that tools say themselves, or of what kind it is and no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallError:
+    """Why a call failed: the kind, the exception's class name, and a text the caller can act on."""
+
+    kind: ErrorKind
+    type: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        """What the caller is told."""
+        return f"{self.type}: {self.message}"
+
+    def told(self, told: Telling) -> str:
+        """What a caller is told, of a variant's ``told``; a refusal says all."""
+        silent = {"all": (), "tool": CHECKED, "kind": (*CHECKED, "execution")}[told]
+        return f"{self.type}: the call failed" if self.kind in silent else self.text
 
 
 class ToolFault(Exception):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.tools import Bound, Fault, GateRule, Outcome, Plan, World, plan, run
+from sandbox_mcp.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
 from sandbox_mcp.tools.calling import BROKEN, place_of
 from sandbox_mcp.tools.declaring import DueEvent
 from sandbox_mcp.tools.gates import Gates
@@ -42,9 +42,9 @@ class FallenDue:
     moment: float
 
 
-def failed(failure: WorldFailedError) -> Fault:
+def failed(failure: WorldFailedError) -> CallError:
     """How a log tells of a call on which the world's own code broke."""
-    return Fault("execution", type(failure).__name__, str(failure))
+    return CallError("execution", type(failure).__name__, str(failure))
 
 
 def home_of(started: SessionStarted) -> World:
@@ -196,10 +196,10 @@ class Stage:
         changes = self.running.commit(transaction)
         return Outcome(None, {event.table.key: due.row}, result=notice, changes=changes), notice
 
-    def confirm(self, code: str) -> Fault | None:
+    def confirm(self, code: str) -> CallError | None:
         """Let the call pass, once, that waits for the user's word under this code; what is wrong where none does."""
         known = self.gates.approve(code)
-        return None if known else Fault("execution", "ValueError", f"nothing with the code {code!r} waits")
+        return None if known else CallError("execution", "ValueError", f"nothing with the code {code!r} waits")
 
     def recall(self, event: ToolCall) -> None:
         """Do again what a recorded call did to the world and to the gates."""

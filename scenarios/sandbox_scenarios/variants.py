@@ -12,8 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
-from sandbox_mcp.tools.calling import Telling
 from sandbox_mcp.tools.free_text import ACT, act_tool
+from sandbox_mcp.world.faults import Telling
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 
