@@ -1,12 +1,11 @@
 """Measures the grader's budgets: the corpus, a long log in which nothing was achieved, and growth in both directions.
 
-Run as ``python bench/grader.py``. Prints CPU milliseconds (best of several runs) and ratios; asserts nothing.
+It prints CPU milliseconds (best of several runs) and ratios, and asserts nothing.
 """
 
 import gc
 import json
 import os
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -16,15 +15,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from sandbox_grader.grading import grade_logs  # noqa: E402
-from sandbox_grader.metric import Mode, Subject  # noqa: E402
-from sandbox_grader.milestones.case_json import read_case  # noqa: E402
-from sandbox_grader.milestones.compat import evaluate  # noqa: E402
-from sandbox_grader.milestones.metric import ToolSandbox  # noqa: E402
-from sandbox_scenarios.model import (  # noqa: E402
+from sandbox_grader.grading import grade_logs
+from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.milestones.case_json import read_case
+from sandbox_grader.milestones.compat import evaluate
+from sandbox_grader.milestones.metric import ToolSandbox
+from sandbox_scenarios.model import (
     CallConstraint,
     CallPattern,
     Expected,
@@ -36,8 +32,8 @@ from sandbox_scenarios.model import (  # noqa: E402
     ValueRef,
 )  # fmt: skip
 
-from bench.table import BudgetRow, show  # noqa: E402
-from sandbox_mcp.trajectory import (  # noqa: E402
+from bench.table import BudgetRow, show
+from sandbox_mcp.trajectory import (
     Message,
     SessionEnded,
     SessionStarted,
@@ -45,23 +41,16 @@ from sandbox_mcp.trajectory import (  # noqa: E402
     Trajectory,
     to_line,
 )
-from sandbox_mcp.world import Change, Clock, snapshot_of  # noqa: E402
+from sandbox_mcp.world import Change, Clock, snapshot_of
 
+ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = (10, 30, 100, 300, 1000)
 COUNTS = (2, 4, 6, 8, 10, 12)
 SHAPES = ("chain", "fan_in", "fan_out", "diamond")
 BEHAVIOURS = (
-    "perfect",
-    "nothing",
-    "busy",
-    "noisy",
-    "alike",
-    "repeated",
-    "first_missed",
-    "last_missed",
-    "paraphrased",
+    "perfect", "nothing", "busy", "noisy", "alike", "repeated", "first_missed", "last_missed", "paraphrased",
     "reversed",
-)
+)  # fmt: skip
 BUDGET = 50.0
 LOGS, LOG_LENGTH, KEPT = 1000, 20, 10.0
 """How many logs are graded from files, their messages, and the KB that may be kept of each: its scores and reasons."""
@@ -170,15 +159,12 @@ def _event(seq: int, deed: str | Mapping[str, Any] | None, place: int, rows: str
             changes = (Change("reminder", deed["key"], None, {"reminder_id": deed["key"], "content": deed["content"]}),)
         return _call(seq, deed["tool"], deed["arguments"], changes)
     if rows is not None:
-        key, old, new = (
-            f"c{place % 10}",
-            {"name": "x", "relationship": str(place)},
-            {"name": f"x {place}", "relationship": "x"},
+        old, new = {"name": "x", "relationship": str(place)}, {"name": f"x {place}", "relationship": "x"}
+        changes = (
+            Change("contact", f"c{place % 10}", old, new),
+            Change("reminder", f"b{place}", None, {"reminder_id": f"b{place}", "content": rows.format(place)}),
         )
-        row = Change("reminder", f"b{place}", None, {"reminder_id": f"b{place}", "content": rows.format(place)})
-        return _call(
-            seq, "search", {"name": f"other {place}", "key": f"k{place}"}, (Change("contact", key, old, new), row)
-        )
+        return _call(seq, "search", {"name": f"other {place}", "key": f"k{place}"}, changes)
     return _message(seq, f"I am still thinking about step {place}", user=place % 2 == 0)
 
 
@@ -278,7 +264,3 @@ def main() -> None:
     spent, where = worst
     what = f"the slowest log with up to {COUNTS[-1]} milestones ({where})"
     show("Grading one log", [BudgetRow(what, f"{spent:.1f} ms", f"{BUDGET:.0f} ms", spent / BUDGET)])
-
-
-if __name__ == "__main__":
-    main()

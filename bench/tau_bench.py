@@ -10,9 +10,13 @@ import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sandbox_grader.statistics import correlation as pearson
+
+rankdata: Any = import_module("scipy.stats").rankdata  # ships no types
 ROOT = Path(__file__).resolve().parent.parent
 METRICS = (
     ("tooltalk", "precision"), ("tooltalk", "recall"), ("tooltalk", "soft_success"), ("tooltalk", "success"),
@@ -71,28 +75,11 @@ def spearman(pairs: Iterable[tuple[float, float]]) -> float | None:
 
     None where there are fewer than three pairs, or one side is constant.
     """
-    listed = list(pairs)
-    if len(listed) < 3:
+    sides = list(zip(*pairs, strict=True))
+    if not sides or len(sides[0]) < 3:
         return None
-    one, two = (_ranks([pair[side] for pair in listed]) for side in (0, 1))
-    mean = (len(listed) + 1) / 2
-    across = math.fsum((a - mean) * (b - mean) for a, b in zip(one, two, strict=True))
-    within = math.fsum((a - mean) ** 2 for a in one) * math.fsum((b - mean) ** 2 for b in two)
-    return across / math.sqrt(within) if within else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0.0] * len(values)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and values[order[end]] == values[order[start]]:
-            end += 1
-        for place in order[start:end]:
-            ranks[place] = (start + 1 + end) / 2
-        start = end
-    return ranks
+    one, two = (rankdata(side).tolist() for side in sides)
+    return pearson(list(zip(one, two, strict=True)))[0]
 
 
 def correlation(found: Sequence[Point], metric: tuple[str, str], draws: int = DRAWS, seed: int = 0) -> Correlation:

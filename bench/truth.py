@@ -130,7 +130,3 @@ def main(arguments: Sequence[str]) -> None:
             print(f"  {kind:24}{len(values):5}{fmean(values):8.3f}")
         means = [fmean(values) for values in rows.values()]
         print(f"  {'mean of ' + str(len(rows)) + ' kinds':24}{sum(map(len, rows.values())):5}{fmean(means):8.3f}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -89,21 +89,14 @@ def _sentences(reply: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?]) (?=[A-Z])", reply) if part]
 
 
+_LONG = {
+    "It's": "It is", "it's": "it is", "I've": "I have", "I'll": "I will", "can't": "cannot", "isn't": "is not",
+    "don't": "do not", "I'm": "I am", "couldn't": "could not", "haven't": "have not", "didn't": "did not",
+}  # fmt: skip
+
+
 def _expanded(reply: str) -> str:
-    pairs = {
-        "can't": "cannot",
-        "don't": "do not",
-        "I've": "I have",
-        "I'm": "I am",
-        "it's": "it is",
-        "It's": "It is",
-        "couldn't": "could not",
-        "isn't": "is not",
-        "haven't": "have not",
-        "didn't": "did not",
-        "I'll": "I will",
-    }
-    for short, long in pairs.items():
+    for short, long in _LONG.items():
         reply = reply.replace(short, long)
     return reply
 

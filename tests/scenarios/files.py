@@ -1,5 +1,6 @@
 """Builders for scenario files in tests."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent, indent
@@ -89,3 +90,10 @@ def fault_of(folder: Path, text: str | bytes, name: str = "mine") -> ScenarioFil
 def marked_line(text: str) -> int:
     """The line with the mark, counted from 1."""
     return 1 + next(number for number, line in enumerate(text.splitlines()) if HERE in line)
+
+
+def rules_told() -> set[str]:
+    """The rules of quick lint that the page for authors tells: the names in the first column of their table."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "authoring.md").read_text(encoding="utf-8")
+    table = page.partition("Quick lint reads the scenario:")[2].partition("Deep lint plays it")[0]
+    return {name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line[1:].partition("|")[0])}

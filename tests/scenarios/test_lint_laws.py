@@ -12,7 +12,7 @@ from sandbox_scenarios.lint.effects import blocked, effects, needs
 from sandbox_scenarios.lint.flow import flow
 from sandbox_scenarios.lint.leaks import leaks
 from sandbox_scenarios.lint.parts import LACKS, categories, parts, says
-from sandbox_scenarios.lint.quick import RULES, WHAT
+from sandbox_scenarios.lint.quick import RULES
 from sandbox_scenarios.lint.reach import reach
 from sandbox_scenarios.lint.texts import (
     contains,
@@ -34,7 +34,7 @@ from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.each import each
-from tests.scenarios.files import entry, file_of, written
+from tests.scenarios.files import entry, file_of, rules_told, written
 from tests.suite import SUITE, measured
 
 SAMPLE = [SUITE.get(name) for name in SUITE.names()[::11]]
@@ -191,7 +191,7 @@ def test_rules_say_what_they_are_called_and_how_to_mend_it(scenario: Scenario) -
     )
     found = [finding for rule in RULES for finding in rule(speaking(broken, "Use search_contacts."))]
     assert found
-    assert {item.rule for item in found} <= set(WHAT)
+    assert {item.rule for item in found} <= rules_told()
     assert all(item.problem and item.mend and not item.problem.endswith(".") for item in found)
 
 
