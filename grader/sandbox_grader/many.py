@@ -40,7 +40,7 @@ from sandbox_mcp.trajectory import TrajectoryError
 from sandbox_mcp.trajectory.finding import NOT_ALLOWED, LogPaths
 from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.worlds import GROUP as WORLDS
-from sandbox_mcp.worlds import files as world_files
+from sandbox_mcp.worlds import sources
 
 ALONE = 200
 """Up to so many logs one process grades unless more are asked for: starting others would take as long."""
@@ -278,11 +278,14 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
     """A digest of what scores depend on besides the log: files and folders of scenarios, worlds, code and options.
 
     None where that cannot be told.
+
+    Raises:
+        WorldError: a file with worlds cannot be loaded.
     """
     if not all_ours():
         return None
     own = [file for place in places for file in (sorted(place.rglob("*.yaml")) if place.is_dir() else [place])]
-    parts = [*options, code_digest(), *(_stamp(path) for path in (*own, *world_files()))]
+    parts = [*options, code_digest(), *(_stamp(path) for path in (*own, *sources()))]
     return sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -85,6 +85,31 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in paths if path.suffix != TAPE or path.exists())
 
 
+def sources() -> tuple[Path, ...]:
+    """The files that decide what the worlds in the named files do.
+
+    They are those files, the rows of their fixed tables, what models answered beside a tape, and modules that were
+    imported from their folders. Files that the code of a world opens by itself are not known here.
+
+    Raises:
+        WorldError: a file cannot be loaded.
+    """
+    found: dict[Path, None] = {}
+    for path in files():
+        found[path] = None
+        if path.suffix == TAPE:
+            from sandbox_mcp.worlds.recorded import fills_beside
+
+            found[fills_beside(path)] = None
+            continue
+        tables = (table for world in load(path) for table in world.tables.values())
+        found |= dict.fromkeys(table.fixed for table in tables if table.fixed)
+        imported = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+        beside = f"{path.parent}{os.sep}"
+        found |= dict.fromkeys(Path(file) for file in imported if file and file.startswith(beside))
+    return tuple(found)
+
+
 def use_file(path: Path) -> tuple[World, ...]:
     """Have the worlds in a file found by name from now on, here and in processes started from here.
 

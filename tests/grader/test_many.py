@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,6 +19,7 @@ from sandbox_grader.scores import KEPT_FROM
 import sandbox_mcp
 from sandbox_mcp.trajectory.finding import packed_logs
 from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed
+from sandbox_mcp.worlds import FILES
 from tests.grader.test_runs_and_tables import record
 
 FIND = SuiteFinder()
@@ -107,6 +109,42 @@ def test_a_changed_scenario_file_counts_as_a_change(folder: Path, tmp_path: Path
     seen: list[int] = []
     grade_many(logs(folder), SuiteFinder((mine,)), jobs=1, watch=lambda done, _: seen.append(done))
     assert len(seen) == TRIALS + 1
+
+
+SHOP = '''
+from typing import Self
+
+from prices import CURRENCY
+
+from sandbox_mcp.tools.declaring import World
+from sandbox_mcp.world.tables import Id, Table, key
+
+
+class Ware(Table, fixed="wares.csv"):
+    """What is sold."""
+
+    id: Id[Self] = key()
+    name: str
+
+
+kept_shop = World("kept_shop", tables=[Ware])
+'''
+
+
+@pytest.mark.parametrize("changed", ["wares.csv", "prices.py", "shop.py"])
+def test_a_change_to_what_a_world_of_ones_own_is_made_of_makes_kept_scores_old(
+    changed: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("shop.py", SHOP), ("wares.csv", "id,name\nw1,tea\n"), ("prices.py", "CURRENCY = 'EUR'\n")):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    sys.modules.pop("prices", None)  # that of the test before
+    monkeypatch.setenv(FILES, str(tmp_path / "shop.py"))
+    counted(folder, jobs=1)
+    assert counted(folder, jobs=1)[1] == 0
+    with (tmp_path / changed).open("a") as file:
+        file.write("\n")
+    assert counted(folder, jobs=1)[1] == TRIALS + 1
 
 
 def test_kept_scores_that_are_broken_are_no_obstacle(folder: Path) -> None:
