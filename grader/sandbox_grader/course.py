@@ -18,6 +18,11 @@ TALK = "send_message_to_user"
 """The tool by which an agent speaks where it drives the session itself."""
 
 
+def is_replay(trajectory: Trajectory) -> bool:
+    """Whether every reply of a log was asked for on a history that the log does not have: the reference's."""
+    return bool((trajectory.started.origin or {}).get("prefix_replay"))
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCourse:
     """Facts about one session.

@@ -15,6 +15,7 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.values import is_array, is_number, is_object, same_value, within_floats
 from sandbox_mcp.tools import Outcome, World, attempt, bind, present
 from sandbox_mcp.tools.calling import without_arguments
@@ -57,9 +58,8 @@ def can_rebuild(trajectory: Trajectory, home: World) -> bool:
 
     In prefix replay no call follows from those before it, so nothing can be rebuilt.
     """
-    forgets = (trajectory.started.origin or {}).get("prefix_replay")
     return (
-        not forgets
+        not is_replay(trajectory)
         and trajectory.started.world is None
         and all(
             event.error is not None or event.tool in home.tools

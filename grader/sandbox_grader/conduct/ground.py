@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from sandbox_grader import course
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.users.values import TAIL, Value, digits
@@ -165,7 +166,7 @@ def before_all(heard: ObservedSession) -> Ground:
 
 def is_replay(heard: ObservedSession) -> bool:
     """Whether every reply of a log was asked for on a history that the log does not have."""
-    return bool((heard.trajectory.started.origin or {}).get("prefix_replay"))
+    return course.is_replay(heard.trajectory)
 
 
 def computes(heard: ObservedSession, call: ToolCall) -> bool:

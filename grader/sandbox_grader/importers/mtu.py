@@ -18,11 +18,8 @@ from sandbox_grader.importers.reading.values import Given, stated
 from sandbox_grader.importers.rows.classes import hard_classes
 from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.importers.rows.prompt import OfferedTool, read_history
-from sandbox_grader.mtu_bench.dialogue import CALLS
+from sandbox_grader.mtu_bench.dialogue import CALLS, FORMAT
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
-
-FORMAT = "mtu"
-"""What ``origin.format`` says in logs that come from here."""
 
 __all__ = (
     "CALLS", "FORMAT", "BenchmarkRow", "DialogueRows", "OfferedTool", "Response",

@@ -2,9 +2,9 @@
 
 Policy: messages come from the model's spans, each of which repeats the history, so only what is new in it counts; a
 span that holds messages is a model's whatever its operation is called, unless spans inside it hold them, too. Tool
-spans say what came of the calls. An agent invoked by another is a session of its own. Content is opt-in and often
-absent: a call without its arguments says so in ``meta``, and nothing is made up. What our own spans say beyond the
-conventions, under ``sandbox_mcp``, is believed: which scenario it was, and which tool a name stood for.
+spans say what came of the calls. Content is opt-in and often absent: a call without its arguments says so in ``meta``,
+and nothing is made up. What our own spans say beyond the conventions, under ``sandbox_mcp``, is believed: which
+scenario it was, and which tool a name stood for.
 """
 
 from collections import Counter
@@ -18,20 +18,14 @@ from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
-from sandbox_grader.importers.reading.content import MESSAGE_PARTS, joined
+from sandbox_grader.importers.reading.content import TEXTS, joined
 from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load
-from sandbox_grader.importers.reading.otlp import Span, spans_of
+from sandbox_grader.importers.reading.otlp import OURS, Span, spans_of
+from sandbox_grader.importers.reading.span_tree import AGENT, MODEL, sessions_in, speaking
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure, stated
 from sandbox_grader.ours import KINDS, REASONS
 from sandbox_mcp.trajectory import EndReason, ErrorKind
 
-MODEL = frozenset({"chat", "generate_content", "text_completion"})
-AGENT = "invoke_agent"
-TOOL = "execute_tool"
-PROTOCOL = "tools/call"
-SENT = "MCP send "
-"""How the client of MCP's SDK begins the names of its spans."""
-OURS = "sandbox_mcp."
 SPOKE, RAN, HEARD = range(3)
 """What a span tells of, in the order in which things of the same moment happened."""
 
@@ -50,7 +44,8 @@ OTHERS: Final = MappingProxyType(
 )
 """How the attributes begin in which other conventions keep messages, and which conventions these are."""
 
-PARTS = MappingProxyType({**MESSAGE_PARTS, "reasoning": "content"})
+PARTS = MappingProxyType({**TEXTS, "text": "content", "reasoning": "content"})
+"""Type of a part of a message to the member that holds its text."""
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:
@@ -63,80 +58,17 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         spans = spans_of(loaded)
-        groups = _groups(spans)
-        if not groups:
+        sessions = sessions_in(spans)
+        if not sessions:
             others = [f"; its attributes {name!r} {why}" for name, why in _unread(spans).items()]
             problem = "holds no span of a model, an agent or a tool, and no messages"
             raise NothingToImportError(str(path), None, problem + "".join(others[:1]))
         faults = Faults()
-        for (conversation, nested), group in groups.items():
+        for (conversation, nested), group in sessions.items():
             with faults.aside():
                 builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
                 yield _session(conversation, conversation if nested else None, group, builder, names)
         faults.tell()
-
-
-def _groups(spans: list[Span]) -> dict[tuple[str, str], list[Span]]:
-    """The spans of each session, by its conversation and the span of the agent that another one invoked in it."""
-    by_id = {(span.trace, span.id): span for span in spans}
-    repeated = _repeated(spans, by_id)
-    named: dict[str, set[str]] = {}
-    for span in spans:
-        if id_ := span.text("gen_ai.conversation.id"):
-            named.setdefault(span.trace, set()).add(id_)
-    groups: dict[tuple[str, str], list[Span]] = {}
-    for span in spans:
-        if not (span.operation or _is_tool(span) or _has_messages(span)) or (span.trace, span.id) in repeated:
-            continue
-        of_trace = named.get(span.trace, ())
-        only = next(iter(of_trace)) if len(of_trace) == 1 else span.trace
-        conversation = span.text("gen_ai.conversation.id") or only
-        agents = [at for at in (span, *_above(span, by_id)) if at.operation == AGENT]
-        nested = agents[0].id if len(agents) > 1 else ""
-        groups.setdefault((conversation, nested), []).append(span)
-    return groups
-
-
-def _above(span: Span, by_id: dict[tuple[str, str], Span]) -> Iterator[Span]:
-    """The spans around a span, from the inside; a cycle ends where it closes."""
-    seen = {span.id}
-    at = by_id.get((span.trace, span.parent or ""))
-    while at is not None and at.id not in seen:
-        seen.add(at.id)
-        yield at
-        at = by_id.get((at.trace, at.parent or ""))
-
-
-def _is_tool(span: Span) -> bool:
-    return span.operation == TOOL or span.text("mcp.method.name") == PROTOCOL
-
-
-def _repeated(spans: list[Span], by_id: dict[tuple[str, str], Span]) -> set[tuple[str, str]]:
-    """The spans that tell of a call which another one, inside or around them, tells more of.
-
-    The agent's side, the client of the protocol and its server may each record the same call; the outermost counts
-    unless one inside it tells more.
-    """
-    found = set[tuple[str, str]]()
-    for span in spans:
-        if not _is_tool(span):
-            continue
-        same = [outer for outer in _above(span, by_id) if _is_tool(outer) and _tool_name(outer) == _tool_name(span)]
-        if same and max(map(_told_of_call, same)) >= _told_of_call(span):
-            found.add((span.trace, span.id))
-        else:
-            found.update((outer.trace, outer.id) for outer in same)
-    return found
-
-
-def _told_of_call(span: Span) -> int:
-    """How much a span tells of its call."""
-    return sum(key.startswith(("gen_ai.tool.call.", OURS)) for key in span.attributes)
-
-
-def _tool_name(span: Span) -> str:
-    named = span.name.removeprefix(SENT).removeprefix(TOOL).removeprefix(PROTOCOL).strip()
-    return span.text("gen_ai.tool.name") or named or "tool"
 
 
 def _session(
@@ -188,7 +120,7 @@ def _end(spans: list[Span], builder: SessionBuilder) -> Ending:
     if told in REASONS:
         return cast("EndReason", told), next((s.status for s in spans if s.text(f"{OURS}end")), "") or None
     agents = [span for span in spans if span.operation == AGENT]
-    acting = agents or [span for span in spans if span.operation in MODEL] or _speaking(spans)
+    acting = agents or [span for span in spans if span.operation in MODEL] or speaking(spans)
     last = acting[-1] if acting else None
     if last is not None and (last.failed or last.text("error.type")):
         kind, message = _exception(last)
@@ -209,14 +141,14 @@ class _Player:
 
     def play(self, spans: list[Span]) -> None:
         """Add the spans: what a model was told when it started, what it said when it ended, and what tools did."""
-        speaking = _speaking(spans)
-        if not speaking and not _unread(spans):
+        speakers = speaking(spans)
+        if not speakers and not _unread(spans):
             self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
         for span in spans:
             definitions = span.value("gen_ai.tool.definitions")
             if definitions is not None:
                 chats.offer_tools(self._builder, definitions.items())
-        for _, kind, span in sorted(_steps(spans, speaking), key=lambda step: step[:2]):
+        for _, kind, span in sorted(_steps(spans, speakers), key=lambda step: step[:2]):
             if kind == RAN:
                 self._tool(span)
             elif kind == HEARD:
@@ -300,7 +232,7 @@ class _Player:
         return opened
 
     def _tool(self, span: Span) -> None:
-        name, id_ = _tool_name(span), span.text("gen_ai.tool.call.id") or None
+        name, id_ = span.tool, span.text("gen_ai.tool.call.id") or None
         opened = self._builder.find(id_) if id_ is not None else None
         if opened is None:  # it may be the open call of that name, where one of the two has no id
             named = self._builder.find(None, name)
@@ -325,33 +257,17 @@ class _Player:
             self._builder.answer(opened, CallOutcome(decode(text), wall=wall))
 
 
-def _steps(spans: list[Span], speaking: list[Span]) -> Iterator[tuple[float, int, Span]]:
+def _steps(spans: list[Span], speakers: list[Span]) -> Iterator[tuple[float, int, Span]]:
     """When each thing happened. Where times are missing, spans happened one after the other."""
     timed = all(span.start and span.end for span in spans)
-    speakers = set(map(id, speaking))
+    spoke = set(map(id, speakers))
     for index, span in enumerate(spans):
         start, end = (span.start, span.end) if timed else (index, index + 0.5)
-        if _is_tool(span):
+        if span.is_tool:
             yield start, RAN, span
-        elif id(span) in speakers:
+        elif id(span) in spoke:
             yield start, HEARD, span
             yield end, SPOKE, span
-
-
-def _speaking(spans: list[Span]) -> list[Span]:
-    """The spans that tell what was said: the model's; those of other operations as far as no span inside them does.
-
-    An agent's own span counts where no other one tells anything.
-    """
-    telling = [span for span in spans if _has_messages(span) and not _is_tool(span)]
-    by_id = {(span.trace, span.id): span for span in spans}
-    around = {id(outer) for span in telling for outer in _above(span, by_id)}
-    found = [span for span in telling if span.operation in MODEL or id(span) not in around]
-    return [span for span in found if span.operation != AGENT] or found
-
-
-def _has_messages(span: Span) -> bool:
-    return "gen_ai.input.messages" in span.attributes or "gen_ai.output.messages" in span.attributes
 
 
 def _messages(span: Span, key: str) -> list[JsonNode]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.derived import derived
 from sandbox_grader.metric import Mode, Subject, Verdict
 from sandbox_grader.milestones import compat, strict
@@ -47,7 +48,7 @@ class ToolSandbox:
         scenario, trajectory = subject.scenario, subject.trajectory
         if scenario is None:
             return Verdict(inconclusive=NO_SCENARIO)
-        if (trajectory.started.origin or {}).get("prefix_replay"):
+        if is_replay(trajectory):
             return Verdict(inconclusive="prefix replay forgets what was done after every turn, so no end can be judged")
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sandbox_grader.course import TALK, is_replay
 from sandbox_grader.metric import Mode, Solution, Subject
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.values import is_array, is_object
@@ -23,8 +24,6 @@ CALLS: Final = "calls"
 
 FORMS: Final = ("S-S", "S-M", "M-S", "M-M")
 """The four settings by number of turns, then by number of tools per turn: single or multi."""
-
-_TALK: Final = "send_message_to_user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +107,12 @@ def _recorded(session: Trajectory, references: Sequence[Solution]) -> Dialogue:
     turns = [replace(turn, id=f"{session.started.session}/{n}") for n, turn in enumerate(_turns(session), start=1)]
     used = max((number for number, turn in enumerate(turns, start=1) if turn.calls or turn.malformed), default=1)
     form = form_of(solutions)
-    forced = bool((session.started.origin or {}).get("prefix_replay"))
     alternatives: list[Pairs] = []
     for solution in solutions:
         length = max(used, len(solution))
         done = [*turns, *[DialogueTurn()] * (length - len(turns))][:length]
         alternatives.append(tuple(zip(done, (*solution, *[()] * (length - len(solution))), strict=True)))
-    return Dialogue(form, form, tuple(alternatives), forced)
+    return Dialogue(form, form, tuple(alternatives), is_replay(session))
 
 
 def form_of(solutions: Sequence[Sequence[Wanted]]) -> str:
@@ -191,5 +189,5 @@ def _asks(message: Message) -> bool:
 
 def _counts(call: ToolCall, session: Trajectory) -> bool:
     """Whether a call is the agent's work in the world, and not its way to speak."""
-    talk = session.started.user_channel == "tool" and call.tool == _TALK
+    talk = session.started.user_channel == "tool" and call.tool == TALK
     return call.caller == "agent" and not talk

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
@@ -104,9 +105,8 @@ class ToolTalk:
                 return FREE_TEXT.get(tool, frozenset()) if imported else usual
 
             compare = AsWritten(self.similarity, self.threshold, labels, free_text, PEOPLE, mode == "strict")
-        replayed = bool((trajectory.started.origin or {}).get("prefix_replay"))
         if mode == "compat":
             matching = first_fit(predicted, wanted, compare)
         else:
-            matching = best_fit(predicted, wanted, compare, per_turn=replayed)
+            matching = best_fit(predicted, wanted, compare, per_turn=is_replay(trajectory))
         return Held(trajectory, solution, mode, predicted, wanted, matching, compare, labels)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.metric import Mode, Solution
 from sandbox_grader.tooltalk.comparing import Compare
 from sandbox_grader.tooltalk.counts import Counts
@@ -152,8 +153,7 @@ class Held:
         last = max((item.turn for item in self.predicted), default=0)
         messages = (item for item in self.trajectory.events if isinstance(item, Message))
         spoken = sum(item.sender == "user" and item.recipient == "agent" for item in messages)
-        replayed = (self.trajectory.started.origin or {}).get("prefix_replay")
-        if replayed or max(spoken, last + 1) == len(self.solution):
+        if is_replay(self.trajectory) or max(spoken, last + 1) == len(self.solution):
             return [self._turn(number) for number in range(max(last + 1, len(self.solution)))]
         return [self._turn(None)]
 

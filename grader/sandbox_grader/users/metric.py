@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.metric import Mode, Subject, Verdict
 from sandbox_grader.users.consent import consents, withheld
 from sandbox_grader.users.hallucination import hallucinations
@@ -41,7 +42,7 @@ class UserConduct:
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
         """Grade one session; every mode gives the same."""
         talk, scenario = UserView(subject.trajectory, subject.scenario), subject.scenario
-        if (subject.trajectory.started.origin or {}).get("prefix_replay"):
+        if is_replay(subject.trajectory):
             return Verdict(inconclusive=REPLAYED)
         if not talk.said:
             return Verdict(inconclusive=NO_USER)

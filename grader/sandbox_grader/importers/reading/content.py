@@ -13,9 +13,6 @@ TEXTS = MappingProxyType(
 )  # fmt: skip
 """Type of a part to the member that holds its text."""
 
-MESSAGE_PARTS = MappingProxyType({**TEXTS, "text": "content"})
-"""Type of a part of OpenTelemetry's messages to the member that holds its text."""
-
 
 def joined(content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS) -> str:
     """The text of a content: itself, or that of its parts, a line each. Other parts are named as losses.

@@ -14,6 +14,13 @@ from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_ob
 CONTENT = "gen_ai.client.inference.operation.details"
 """The event that tells what a span's attributes would, where content was recorded apart from spans."""
 
+TOOL = "execute_tool"
+PROTOCOL = "tools/call"
+SENT = "MCP send "
+"""How the client of MCP's SDK begins the names of its spans."""
+OURS = "sandbox_mcp."
+"""How the attributes begin in which our spans say what the conventions have no name for."""
+
 SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -34,9 +41,30 @@ class Span:
     status: str
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from any other span: its trace and its id there."""
+        return self.trace, self.id
+
+    @property
     def operation(self) -> str:
         """What kind of GenAI operation it is; empty for other spans."""
         return self.text("gen_ai.operation.name")
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether it tells of the call of a tool."""
+        return self.operation == TOOL or self.text("mcp.method.name") == PROTOCOL
+
+    @property
+    def tool(self) -> str:
+        """The tool that it tells of, by name."""
+        named = self.name.removeprefix(SENT).removeprefix(TOOL).removeprefix(PROTOCOL).strip()
+        return self.text("gen_ai.tool.name") or named or "tool"
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether it tells what a model was told, or said."""
+        return "gen_ai.input.messages" in self.attributes or "gen_ai.output.messages" in self.attributes
 
     def text(self, key: str) -> str:
         """An attribute that is a text; empty where it is absent or something else."""
