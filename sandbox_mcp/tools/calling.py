@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
-from sandbox_mcp.tools.value_schemas import converted, fits_schema, misfits
+from sandbox_mcp.tools.value_schemas import Misfit, converted, fits_plainly, fits_schema, misfits
 from sandbox_mcp.world import Access, Change, Running, Transaction
 from sandbox_mcp.world.faults import CallError, ErrorKind, NoJsonError, ToolFault, WorldFailedError
 
@@ -193,7 +193,8 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
         text = _JSON.encode(value if given is None else given)
     except (TypeError, ValueError, RecursionError):
         return None, _readable(_represented(value))
-    holds = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not _too_deep(given)
+    deep = text.count("{") + text.count("[") > MAX_DEPTH and _too_deep(given)  # few brackets cannot go deep
+    holds = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not deep
     return (given, None) if given is not None and holds else (None, _readable(text))
 
 
@@ -224,7 +225,7 @@ def _represented(value: object) -> str:
 
 def _readable(text: str) -> str:
     """Text that any log can hold: valid Unicode, cut where it is longer than arguments may be."""
-    valid = text.encode("utf-8", "replace").decode()
+    valid = text if text.isascii() else text.encode("utf-8", "replace").decode()
     return valid if len(valid) <= MAX_ARGUMENT_CHARACTERS else valid[:MAX_ARGUMENT_CHARACTERS] + "..."
 
 
@@ -260,7 +261,13 @@ def _missing_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> CallErr
 
 def _wrong_types(tool: PresentedTool, given: Mapping[str, Any]) -> CallError | None:
     schemas = {parameter.name: parameter.value for parameter in tool.tool.parameters}
-    wrong = [misfit for key, value in given.items() for misfit in misfits(value, schemas[tool.names[key]], key)]
+    wrong: list[Misfit] = []
+    for key, value in given.items():
+        schema = schemas[tool.names[key]]
+        if not fits_plainly(value, schema):
+            wrong += misfits(value, schema, key)
+    if not wrong:
+        return None
     for fault, kind in ((WRONG_TYPE, "type"), (WRONG_VALUE, "value")):
         listed = "; ".join(item.told(_shown) for item in wrong if item.kind == kind)
         if listed:

@@ -10,30 +10,30 @@ from sandbox_mcp.world.faults import NoJsonError
 from sandbox_mcp.world.tables import Table
 from sandbox_mcp.world.tx import visible
 
-_PLAIN = frozenset({str, int, float, bool, NoneType})
+_PLAIN = frozenset({str, int, bool, NoneType})
 CARRIED = frozenset({"result", "notices"})
 """Keys of an object that only carries a value."""
 
 
-def plain_result(value: Any) -> Any:
+def plain_result(value: object) -> Any:
     """What a tool returned, as JSON has it: rows become objects without hidden and secret columns.
 
     Raises:
         NoJsonError: JSON has nothing for it, or for a part of it.
     """
-    if type(value) in _PLAIN:
-        if type(value) is float and not isfinite(value):
-            raise NoJsonError(value)
+    kind = type(value)
+    if kind in _PLAIN or (type(value) is float and isfinite(value)):
         return value
     if isinstance(value, Table):
         return {
             name: list(cast("tuple[Any, ...]", cell)) if isinstance(cell, tuple) else cell
             for name, cell in visible(value).items()
         }
-    if isinstance(value, Mapping):
-        return {str(key): plain_result(item) for key, item in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [plain_result(item) for item in cast("Sequence[Any]", value)]
+    if kind is dict or isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {str(key): item if type(item) in _PLAIN else plain_result(item) for key, item in items}
+    if kind is list or isinstance(value, list | tuple):
+        return [item if type(item) in _PLAIN else plain_result(item) for item in cast("Sequence[Any]", value)]
     if isinstance(value, str | int):  # members of an enumeration, and the like
         return value
     raise NoJsonError(value)

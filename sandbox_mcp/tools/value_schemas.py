@@ -167,6 +167,15 @@ def fits_schema(value: Any, schema: JsonSchema) -> bool:
     return next(misfits(value, schema, ""), None) is None
 
 
+_OBVIOUS: Mapping[type, JsonType] = {str: "string", bool: "boolean", NoneType: "null"}
+
+
+def fits_plainly(value: object, schema: JsonSchema) -> bool:
+    """Whether that a value fits is clear from its type alone, as with most arguments; False says nothing."""
+    kind, named = _OBVIOUS.get(type(value)), schema.get("type")
+    return kind is not None and len(schema) == 1 and (kind == named or (isinstance(named, list) and kind in named))
+
+
 def misfits(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
     """Every way in which a value, which stands at ``path``, is not what a schema asks for."""
     return _misfits(value, schema, path, schema, 0)

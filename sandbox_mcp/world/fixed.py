@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.schema import REQUIRED, Column, TableSchema
 from sandbox_mcp.world.state import Cell, Row, freeze
-from sandbox_mcp.world.tables import Table, cells_of, checked_cell, row_of, schema_of
+from sandbox_mcp.world.tables import Table, cells_of, checked_cell, schema_of, shared_row
 
 _R = TypeVar("_R", bound=Table)
 
@@ -44,7 +44,7 @@ class FixedRows:
         """The rows as tools see them. They are made once: what never changes may be shared by all sessions."""
         seen: Any = self._seen.get(table)
         if seen is None:
-            seen = self._seen[table] = {id_: row_of(table, cells) for id_, cells in self.rows.items()}
+            seen = self._seen[table] = {id_: shared_row(table, cells) for id_, cells in self.rows.items()}
         return seen
 
     def matching(self, table: type[_R], equal: Mapping[str, Any]) -> Iterable[_R]:

@@ -113,7 +113,10 @@ def column(
 
 
 class ColumnHandle:
-    """A column of a table, as ``Order.status``; on a row it gives the cell."""
+    """A column of a table, as ``Order.status``; on a row it gives the cell.
+
+    A row that has the cell as an attribute of its own, see :func:`shared_row`, never asks: Python looks there first.
+    """
 
     __slots__ = ("name", "options", "table")
 
@@ -132,9 +135,6 @@ class ColumnHandle:
         value: Cell = cells[self.name]
         return list(value) if isinstance(value, tuple) else value
 
-    def __set__(self, row: "Table", value: object) -> None:
-        raise AttributeError(f"rows are not written to; use tx.change(row, {self.name}=...)")
-
     def __repr__(self) -> str:
         return f"{self.table.__name__}.{self.name}"
 
@@ -151,7 +151,7 @@ class Table:
     """
 
     if not TYPE_CHECKING:
-        __slots__ = (CELLS, TOUCHED)
+        __slots__ = (CELLS, TOUCHED, "__dict__")
 
     def __init_subclass__(
         cls,
@@ -179,6 +179,14 @@ class Table:
         def __init__(self, *_, **__):
             raise TypeError(f"rows of {type(self).__name__} are made with tx.add({type(self).__name__}, ...)")
 
+        def __setattr__(self, name, value):
+            if isinstance(getattr(type(self), name, None), ColumnHandle):
+                raise AttributeError(f"rows are not written to; use tx.change(row, {name}=...)")
+            object.__setattr__(self, name, value)
+
+        def __delattr__(self, name):
+            raise AttributeError(f"rows are not written to; {name!r} stays")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and type(self) is type(other) and cells_of(self) == cells_of(other)
 
@@ -199,6 +207,18 @@ def row_of(table: type[_R], cells: Row, touched: Callable[[str], None] | None = 
     object.__setattr__(row, CELLS, cells)
     object.__setattr__(row, TOUCHED, touched)
     return cast(_R, row)
+
+
+def shared_row(table: type[_R], cells: Row) -> _R:
+    """A view of cells that never change, for all who look: reading it costs no more than reading an attribute.
+
+    Lists are left out, of which everybody who asks gets one of their own.
+    """
+    row = row_of(table, cells)
+    for name, cell in cells.items():
+        if not isinstance(cell, tuple):
+            object.__setattr__(row, name, cell)
+    return row
 
 
 def cells_of(row: Table) -> Row:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits, speak
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
-from sandbox_mcp.tools.value_schemas import converted
+from sandbox_mcp.tools.value_schemas import converted, fits_plainly, fits_schema
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.each import each
@@ -27,6 +27,19 @@ FITTING: dict[str, Any] = {"string": "x", "number": 1.5, "integer": 1, "boolean"
 def sample(parameter: Parameter) -> Any:
     """Some value of the right type."""
     return FITTING[parameter.types[0]]
+
+
+@given(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text()),
+    st.sampled_from(
+        (
+            {}, {"type": "string"}, {"type": "null"}, {"type": "boolean"}, {"type": ["string", "null"]}, {"type": None},
+            {"type": "number"}, {"type": ["integer", "boolean"]}, {"type": "string", "minLength": 2}, {"enum": ["x"]},
+        )
+    ),
+)  # fmt: skip
+def test_what_plainly_fits_a_schema_fits_it(value: object, schema: dict[str, Any]) -> None:
+    assert fits_schema(value, schema) or not fits_plainly(value, schema)
 
 
 def fault(tool: str, arguments: object) -> tuple[str, str]:

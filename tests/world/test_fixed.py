@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.world.tables import cells_of, schema_of
+from sandbox_mcp.world.tables import Table, as_cell, cells_of, schema_of
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds import load
+from sandbox_mcp.worlds.lookups.patent import Patent
 from sandbox_mcp.worlds.lookups.sports import Match
 from tests.each import each
 
@@ -38,6 +40,27 @@ class TestColumns:
 
     def test_what_is_no_cell_is_in_no_row(self, tx: Tx) -> None:
         assert tx.all(Match, season=2024, home={"name": "any"}) == []
+
+    def test_a_row_that_all_sessions_share_is_not_written_to(self, tx: Tx) -> None:
+        row: Any = tx.all(Match)[0]
+        before = row.season
+        with pytest.raises(AttributeError, match=r"tx.change\(row, season=...\)"):
+            row.season = 1999
+        with pytest.raises(AttributeError, match="not written to"):
+            del row.season
+        assert tx.all(Match)[0].season == before
+
+    def test_a_list_in_a_shared_row_belongs_to_whoever_asked(self, tx: Tx) -> None:
+        row = tx.all(Patent)[0]
+        before = [*row.inventors]
+        row.inventors.clear()
+        assert row.inventors == before
+
+    @each("table", [Match, Patent])
+    def test_a_column_is_read_as_its_cell(self, tx: Tx, table: type[Table]) -> None:
+        for row in tx.all(table):
+            read = {column.name: getattr(row, column.name) for column in schema_of(table).columns}
+            assert {name: as_cell(value) for name, value in read.items()} == cells_of(row)
 
     def test_an_answer_may_be_changed_without_changing_the_next(self, tx: Tx) -> None:
         tx.all(Match, season=2024).clear()

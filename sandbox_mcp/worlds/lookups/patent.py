@@ -75,7 +75,8 @@ def _titled(tx: Tx, title: str) -> list[Patent]:
 
 
 def _invented(tx: Tx, inventor: str) -> list[Patent]:
-    return [row for row in tx.all(Patent) if any(has_words(name, inventor) for name in row.inventors)]
+    named = (row for row in tx.all(Patent) for name in row.inventors if has_words(name, inventor))
+    return list(dict.fromkeys(named))  # two inventors of one patent may have the name
 
 
 def _assigned(tx: Tx, assignee: str) -> list[Patent]:

@@ -123,11 +123,13 @@ def _day(tx: Tx, location: str, ahead: int) -> Day:
     place, date = _plain(location), (tx.local(tx.now).date() + timedelta(days=ahead)).isoformat()
     if isinstance(tx.knowledge, Almanac):
         known = tx.knowledge.days.get(place, {})
+        found = known.get(date)
     else:
-        rows = tx.all(WeatherDay, place=place)
-        known = {row.date: Day(date=row.date, high=row.high, low=row.low, conditions=row.conditions) for row in rows}
+        known = tx.all(WeatherDay, place=place)
+        row = next((row for row in known if row.date == date), None)
+        found = Day(date=row.date, high=row.high, low=row.low, conditions=row.conditions) if row else None
     if not known:
         raise NoDataError(f"no weather is known for {location!r}; expected the name of a city alone")
-    if date not in known:
+    if found is None:
         raise NoDataError(f"no weather is known for {location!r} on {date}")
-    return known[date]
+    return found

@@ -8,7 +8,7 @@ by kind, places within reach only. "in Paris", "near the Louvre Museum" and ", B
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from sandbox_mcp.worlds.phone.knowledge.gazetteer import City, OfflineGazetteer,
 from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
 from sandbox_mcp.worlds.phone.knowledge.seeded import integer
 from sandbox_mcp.worlds.phone.knowledge.shops import Kind, Shop, kinds, shops_of
+from sandbox_mcp.worlds.phone.knowledge.tables import by_name
 
 LIMIT = 4
 """How many places an answer has at most."""
@@ -61,7 +62,7 @@ class Place:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name, ``invented`` as a list."""
-        return asdict(self) | {"invented": list(self.invented)}
+        return {**by_name(self), "invented": list(self.invented)}
 
 
 class PlaceSource(Protocol):

@@ -7,7 +7,7 @@ symbol in capitals, else the name that fits best, else nothing.
 """
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, time, timedelta
 from functools import cache, lru_cache
 from math import exp
@@ -17,7 +17,7 @@ from sandbox_mcp.world.clock import to_local
 from sandbox_mcp.worlds.phone.knowledge.bundle import LONGEST_NAME
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import fold
 from sandbox_mcp.worlds.phone.knowledge.seeded import gaussian, smooth
-from sandbox_mcp.worlds.phone.knowledge.tables import rows
+from sandbox_mcp.worlds.phone.knowledge.tables import by_name, rows
 
 NAME_MATCH = 86
 """How alike (0 to 100) a question with a slip of the pen must be to a name."""
@@ -49,7 +49,7 @@ class Quote:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        return asdict(self)
+        return by_name(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reading the data files that ship with the package.
+"""Reading the data files that ship with the package, and what was found there as plain data.
 
 Policy: a file is read on the first question that needs it and never before; rows are kept as they were read.
 """
@@ -24,3 +24,8 @@ def rows(name: str) -> Iterator[dict[str, str]]:
 def packed_json(name: str) -> Any:
     """The content of a gzipped JSON file of ``data/``."""
     return json.loads(gzip.decompress(files(PACKAGE).joinpath("data", name).read_bytes()))
+
+
+def by_name(found: Any) -> dict[str, Any]:
+    """The fields of a dataclass with slots; unlike ``dataclasses.asdict`` it copies nothing, as all of it is frozen."""
+    return {name: getattr(found, name) for name in found.__slots__}

@@ -6,7 +6,7 @@ day will bring when it comes, and what is "current" at an hour lies within its d
 those of the place's own time zone.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from math import cos, exp, log, pi, radians, sin
@@ -20,6 +20,7 @@ from sandbox_mcp.worlds.phone.knowledge.errors import InvalidQuestionError
 from sandbox_mcp.worlds.phone.knowledge.gazetteer import City, metropolis_of, nearest_city
 from sandbox_mcp.worlds.phone.knowledge.seeded import field, fraction
 from sandbox_mcp.worlds.phone.knowledge.sun import SunDay, moon_phase, sun_on
+from sandbox_mcp.worlds.phone.knowledge.tables import by_name
 
 HORIZON_DAYS = 14
 """How far ahead a forecast reaches; today is day 0."""
@@ -80,9 +81,10 @@ class DayWeather:
 
     def as_dict(self) -> dict[str, Any]:
         """One flat dictionary; the fields of ``current`` come first, as ``current_temperature`` and so on."""
-        day = asdict(self)
-        current: dict[str, Any] = day.pop("current") or {}
-        return {f"current_{name}": value for name, value in current.items()} | day
+        day = by_name(self)
+        current = day.pop("current")
+        of_now = by_name(current) if current else {}
+        return {f"current_{name}": value for name, value in of_now.items()} | day
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ EARLIEST, LATEST = 315529200.0, 2524604400.0
 BEST = 5
 """How many rows a fuzzy search returns at most."""
 MANY, CERTAIN, INDEXES = 200, 90.0, 4
-"""More texts than ``MANY`` are searched by an index from this threshold on; so many are kept, by their texts."""
+"""Of more texts than ``MANY`` not all are compared from this threshold on; so many indexes are kept, by their texts."""
 LONGER = 1.5
 """So many times as long as another text one is at least for WRatio to look for the other among its parts."""
 WANTED, COMPARED = 500, 10_000
@@ -102,8 +102,7 @@ def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit
     cells = [row[column] for row in rows]
     texts = tuple([text for text in dict.fromkeys(cells) if isinstance(text, str)])
     asked = _folded(wanted[:WANTED])
-    look_up = len(texts) > MANY and threshold >= CERTAIN
-    found = _indexed(texts).alike(asked, threshold) if look_up else _alike(asked, _read(texts), threshold)
+    found = _indexed(texts).alike(asked, threshold)
     ranked = {texts[place]: (-_shared(asked.split(), text.split()), -score) for text, score, place in found}
     fitting = {text: rank for text, rank in ranked.items() if rank[0] or -rank[1] >= STRANGE}
     kept = sorted((*fitting[text], place) for place, text in enumerate(cells) if text in fitting)
@@ -127,7 +126,7 @@ def _read(texts: Sequence[str]) -> list[str]:
 
 
 class _Index:
-    """Many texts, arranged so that most need not be compared: by length, and by words from the second search on.
+    """Texts as they are compared, many of them so that most need not be: by length, by words from the second search on.
 
     From ``CERTAIN`` on, WRatio finds a text alike that is ``LONGER`` than the other only if it has the other as a part,
     because what has parts alike counts 0.95 times 0.9 at most. It finds texts of about the same length alike only if
@@ -141,7 +140,7 @@ class _Index:
     def alike(self, asked: str, threshold: float) -> list[tuple[str, float, int]]:
         """The same as comparing all of them."""
         texts, words = self._texts, asked.split()
-        if _is_irregular(asked, words):
+        if len(texts) <= MANY or threshold < CERTAIN or _is_irregular(asked, words):
             return _alike(asked, texts, threshold)
         again, self._searched = self._searched, True
         likely = self._likely(asked, words, threshold) if again else self._about_as_long(asked)
@@ -215,7 +214,7 @@ def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
         for word in dict.fromkeys(wanted)
         if word in known
         or process.extractOne(word, words, scorer=fuzz.ratio, score_cutoff=ALIKE)
-        or any(_inflected(word, other) for other in known)
+        or any(_inflected(word, other) for other in known if word[:STEM] == other[:STEM])
     )
 
 

@@ -163,7 +163,7 @@ def search_location_around_lat_lon(
     need_wifi(tx)
     found = knowledge(tx).places.search(location, *point)
     shown = PlaceFound.__annotations__
-    return [cast(PlaceFound, {name: place.as_dict()[name] for name in shown}) for place in found]
+    return [cast(PlaceFound, {name: getattr(place, name) for name in shown}) for place in found]
 
 
 @query("search")
