@@ -11,8 +11,9 @@ from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
-from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider, Usage
+from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider
 from sandbox_mcp.models.text import cleaned, readable
+from sandbox_mcp.models.usage import Usage
 
 Block = Mapping[str, Any]
 MAX_TOKENS = 8192

@@ -27,8 +27,9 @@ from sandbox_clients.base import (
     Tools,
     UnknownAgentError,
 )
-from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint
 from sandbox_mcp.models.text import as_arguments
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.users import Line
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
-from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint, Usage
+from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint
 from sandbox_mcp.models.completions import OpenAIEndpoint
 from sandbox_mcp.models.text import cleaned, readable
+from sandbox_mcp.models.usage import Usage
 
 Item = Mapping[str, Any]
 

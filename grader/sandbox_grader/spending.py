@@ -5,47 +5,24 @@ known cost, and a sum with an unknown part is unknown.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.statistics import rounded
-from sandbox_grader.values import is_number, is_object
+from sandbox_grader.values import is_object
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 
 MILLION = 1_000_000
-BEYOND = 1e15
-"""More tokens than anything ever took: what is not below counts nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens read and written by a model, and how many requests it took."""
-
-    prompt: int = 0
-    completion: int = 0
-    requests: int = 0
-
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(self.prompt + other.prompt, self.completion + other.completion, self.requests + other.requests)
-
-    def to_json(self) -> dict[str, int]:
-        """As a report has it."""
-        return {"prompt_tokens": self.prompt, "completion_tokens": self.completion, "requests": self.requests}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Tokens":
-        """From what :meth:`to_json` gives, or a log's ``usage``; what is missing, or no count, is 0."""
-        told = (data.get(name) for name in ("prompt_tokens", "completion_tokens", "requests"))
-        return cls(*(int(number) if is_number(number) and abs(number) < BEYOND else 0 for number in told))
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What sessions took, by role."""
 
-    agent: Tokens = Tokens()
-    user: Tokens = Tokens()
+    agent: Usage = field(default_factory=Usage)
+    user: Usage = field(default_factory=Usage)
 
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(self.agent + other.agent, self.user + other.user)
@@ -53,7 +30,7 @@ class Spent:
     @property
     def tokens(self) -> int:
         """All tokens, read and written."""
-        return sum(role.prompt + role.completion for role in (self.agent, self.user))
+        return self.agent.tokens + self.user.tokens
 
     def to_json(self) -> dict[str, dict[str, int]]:
         """As a report has it."""
@@ -62,7 +39,7 @@ class Spent:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spent":
         """From what :meth:`to_json` gives."""
-        return cls(*(Tokens.from_json(data.get(role) or {}) for role in ("agent", "user")))
+        return cls(*(Usage.from_json(data.get(role) or {}) for role in ("agent", "user")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +64,9 @@ class Price:
             raise GraderError(f"price {text!r} is not of the form PROMPT/COMPLETION per million tokens, such as 2.5/10")
         return cls(prompt, completion)
 
-    def of(self, tokens: Tokens) -> float:
+    def of(self, used: Usage) -> float:
         """What these tokens cost."""
-        return (self.prompt * tokens.prompt + self.completion * tokens.completion) / MILLION
+        return (self.prompt * used.prompt_tokens + self.completion * used.completion_tokens) / MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +96,17 @@ class Prices:
 
 
 def spent_in(trajectory: Trajectory) -> Spent:
-    """What one session took."""
-    return Spent(_tokens(trajectory, "agent"), _tokens(trajectory, "user"))
-
-
-def _tokens(trajectory: Trajectory, role: str) -> Tokens:
-    """What the model behind a role used, as far as the log says."""
-    total = Tokens()
+    """What one session took, as far as its log says."""
+    used = {"agent": Usage(), "user": Usage()}
     for event in trajectory.events:
         speaker = event.caller if isinstance(event, ToolCall) else event.sender
-        usage = event.meta.get("usage")
-        if speaker == role and is_object(usage):
-            total += Tokens.from_json(usage)
-    return total
+        told = event.meta.get("usage")
+        if speaker in used and is_object(told):
+            used[speaker] += Usage.from_json(told)
+    return Spent(used["agent"], used["user"])
 
 
-def _cost(price: Price | None, tokens: Tokens) -> float | None:
+def _cost(price: Price | None, used: Usage) -> float | None:
     if price is None:
-        return None if tokens.prompt or tokens.completion else 0.0
-    return price.of(tokens)
+        return None if used.prompt_tokens or used.completion_tokens else 0.0
+    return price.of(used)

@@ -40,8 +40,8 @@ def rows(report: Report) -> list[dict[str, Any]]:
             "categories": " ".join(scores.categories),
             "agent": scores.agent.get("name"),
             "model": scores.agent.get("model"),
-            "prompt_tokens": sum(role.prompt for role in tokens),
-            "completion_tokens": sum(role.completion for role in tokens),
+            "prompt_tokens": sum(role.prompt_tokens for role in tokens),
+            "completion_tokens": sum(role.completion_tokens for role in tokens),
             "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
         }
         for family, verdict in scores.verdicts.items():

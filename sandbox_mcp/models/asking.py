@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
 from sandbox_mcp.models.text import strict_json
+from sandbox_mcp.models.usage import Usage
 
 
 class EndpointError(Exception):
@@ -118,30 +119,6 @@ class FunctionCall:
     id: str
     name: str
     arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens read and written, and how many requests it took, failed ones not counted."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    requests: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.requests + other.requests,
-        )
-
-    def to_json(self) -> dict[str, int]:
-        """As a log has it."""
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "requests": self.requests,
-        }
 
 
 @dataclass(frozen=True, slots=True)

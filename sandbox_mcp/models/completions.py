@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from sandbox_mcp.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider, Usage
+from sandbox_mcp.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider
 from sandbox_mcp.models.text import readable
+from sandbox_mcp.models.usage import Usage
 
 
 class OpenAIEndpoint(ModelEndpoint):

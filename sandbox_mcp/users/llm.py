@@ -17,8 +17,9 @@ from typing import Any
 
 from sandbox_scenarios.model import Exchange, UserSpec
 
-from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, Usage
+from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer
 from sandbox_mcp.models.completions import Completions, as_message
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.tools import Tool
 from sandbox_mcp.tools.gates import codes_in
 from sandbox_mcp.tools.user_tools import CONFIRM, END

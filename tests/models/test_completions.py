@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer, Usage
+from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer
 from sandbox_mcp.models.completions import Completions, as_message, read_answer
+from sandbox_mcp.models.usage import Usage
 from tests.clients.sessions import scripted
 from tests.each import each
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.spending import Price, Prices, Spent, Tokens
+from sandbox_grader.spending import Price, Prices, Spent
 
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.run.cost import Budget, checked
 from sandbox_mcp.run.errors import RunError
 from tests.each import each
@@ -16,11 +17,11 @@ AGENT = Prices(agent=Price(2, 10))
 
 
 def spent(prompt: int = 0, completion: int = 0, user: int = 0) -> Spent:
-    return Spent(Tokens(prompt, completion, 1), Tokens(user, 0, 1))
+    return Spent(Usage(prompt, completion, 1), Usage(user, 0, 1))
 
 
 def test_a_price_is_per_million_tokens() -> None:
-    assert Price.parse("2.5/10").of(Tokens(1_000_000, 100_000)) == 3.5
+    assert Price.parse("2.5/10").of(Usage(1_000_000, 100_000)) == 3.5
 
 
 @each("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from sandbox_grader.spending import Price, Prices, Spent, Tokens
+from sandbox_grader.spending import Price, Prices, Spent
 
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.progress import RunTally
 from tests.each import each
@@ -20,7 +21,7 @@ class Clock:
 
 def played(tally: RunTally, name: str, similarity: float | None = 1.0, tokens: int = 0) -> None:
     assert tally.begin()
-    tally.count(name, scored(name, similarity, spent=Spent(Tokens(tokens, 0, 1))), played=True)
+    tally.count(name, scored(name, similarity, spent=Spent(Usage(tokens, 0, 1))), played=True)
 
 
 def test_it_says_how_many_are_done_and_running() -> None:
@@ -78,5 +79,5 @@ def test_a_budget_that_is_used_up_stops_the_run_and_is_remembered() -> None:
 
 
 def test_what_was_set_aside_counts_for_the_budget() -> None:
-    tally = RunTally(budget=Budget(tokens=10), total=2, wasted=Spent(Tokens(10)))
+    tally = RunTally(budget=Budget(tokens=10), total=2, wasted=Spent(Usage(10)))
     assert not tally.begin()

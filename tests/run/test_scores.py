@@ -4,9 +4,10 @@ import dataclasses
 from typing import Any
 
 from sandbox_grader.scores import Scores, grade
-from sandbox_grader.spending import Spent, Tokens
+from sandbox_grader.spending import Spent
 from sandbox_scenarios import Scenario
 
+from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.run.sessions import JUDGED
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
@@ -73,7 +74,7 @@ def test_turns_are_messages_on_the_bus() -> None:
 def test_tokens_are_those_that_the_log_tells_of() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "requests": 2}
     found = score(played(meta={"usage": usage}), WIFI_OFF)
-    assert found.spent == Spent(Tokens(100, 10, 2), Tokens())
+    assert found.spent == Spent(Usage(100, 10, 2), Usage())
 
 
 @each(
@@ -89,7 +90,7 @@ def test_tokens_are_those_that_the_log_tells_of() -> None:
 )
 def test_usage_that_is_incomplete_counts_as_far_as_it_goes(usage: Any, prompt: int) -> None:
     found = score(played(meta={"usage": usage}), WIFI_OFF)
-    assert found.spent.agent == Tokens(prompt, 0, 0)
+    assert found.spent.agent == Usage(prompt, 0, 0)
 
 
 def test_which_session_it_was() -> None:

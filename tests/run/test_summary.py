@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from sandbox_grader.metric import Verdict
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
-from sandbox_grader.spending import Spent, Tokens
+from sandbox_grader.spending import Spent
 from sandbox_grader.wording import remarks, tables_of
+
+from sandbox_mcp.models.usage import Usage
 
 BROKEN = "incomplete: the session ended with 'agent_failed'"
 
@@ -77,7 +79,7 @@ def test_variants_are_rows_of_their_own() -> None:
 
 
 def test_tokens_are_added_up_by_role() -> None:
-    score = scored(spent=Spent(Tokens(10, 2, 1), Tokens(5, 1, 1)))
+    score = scored(spent=Spent(Usage(10, 2, 1), Usage(5, 1, 1)))
     summary = summarise([score, score], 2)
     assert summary["tokens"]["agent"] == {"prompt_tokens": 20, "completion_tokens": 4, "requests": 2}
 
