@@ -18,7 +18,7 @@ _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PackFrame:
     """A frame of sessions: where it lies in its file, and the index behind it (or its digest), if there is one."""
 
     start: int
@@ -67,7 +67,7 @@ def unpack(data: bytes) -> bytes:
     return zstandard.ZstdDecompressor().stream_reader(data).read(MOST + 1)
 
 
-def frames_in(data: mmap.mmap, path: str) -> Iterator[Frame]:
+def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
     """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off."""
     at, size = 0, len(data)
     waiting: tuple[int, int] | None = None
@@ -78,11 +78,11 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[Frame]:
             if at + 8 > size or end > size:
                 break
             if magic == _INDEX and waiting:
-                yield Frame(*waiting, data[at + 8 : end])
+                yield PackFrame(*waiting, data[at + 8 : end])
                 waiting = None
         elif magic == _DATA:
             if waiting:
-                yield Frame(*waiting, None)
+                yield PackFrame(*waiting, None)
             end, whole = _end_of_blocks(data, at)
             waiting = (at, end) if end > at else None
             if not whole:
@@ -91,7 +91,7 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[Frame]:
             raise TrajectoryError(path, None, f"is not a pack of logs, or is damaged at byte {at}")
         at = end
     if waiting:
-        yield Frame(*waiting, None)
+        yield PackFrame(*waiting, None)
 
 
 def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:

@@ -3,7 +3,7 @@
 Policy: a pack is only ever appended to, by one process. Sessions are compressed in frames of about a megabyte, in which
 each finds again what it shares with those before it (world, tools), and the compressor is flushed after each: a pack
 that was cut off anywhere has lost at most the session that was being written. Behind a frame stands a skippable frame
-that names the sessions in it; of a last frame that lacks it, they are found by unpacking what is whole. A session that
+that names the sessions in it; where it is missing or damaged, they are found by unpacking what is whole. A session that
 does not count any more is named in a file beside the pack, and stays in it.
 
 The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this
@@ -16,7 +16,8 @@ lengths in bytes; how frames and indexes lie in the file is for ``sandbox_mcp.tr
 import json
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
-from sandbox_mcp.trajectory.frames import MOST, Compressor, Frame, frames_in, index_frame, unpack
+from sandbox_mcp.trajectory.frames import MOST, Compressor, PackFrame, frames_in, index_frame, unpack
 from sandbox_mcp.whole_files import append_whole
 
 SUFFIX = ".jsonl"
@@ -41,7 +42,7 @@ _END = b'{"event":"end",'
 class _Place:
     """Where a session lies: its frame, and the part of what that unpacks to."""
 
-    frame: Frame
+    frame: PackFrame
     start: int
     length: int
     digest: str
@@ -218,7 +219,7 @@ class PackWriter:
 
 
 @lru_cache(maxsize=8)
-def _unpacked(pack: Path, frame: Frame, _state: tuple[int, int, int] | None) -> bytes:
+def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None) -> bytes:
     """What a frame of a pack unpacks to.
 
     Its index, or a digest of it, tells it from one that lay there in a pack which had the name before; where it has
@@ -285,23 +286,19 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
     return _Sessions(found, end if end < size or half_a_session else None)
 
 
-def _listed(frame: Frame, pack: Path, identity: tuple[int, int, int]) -> Iterator[tuple[str, int, str]]:
+def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> list[tuple[str, int, str]]:
     """The sessions in a frame, from its index, or else from what of it is whole."""
     if frame.index is not None:
-        try:
+        with suppress(ValueError, KeyError, TypeError):  # what an index that is damaged says is in the frame as well
             listed: list[Any] = json.loads(frame.index)["sessions"]
-            yield from ((str(name), int(length), str(digest)) for name, length, digest in listed)
-        except (ValueError, KeyError, TypeError) as error:
-            raise TrajectoryError(str(pack), None, f"has a damaged index at byte {frame.end}: {error}") from error
-        return
+            return [(str(name), int(length), str(digest)) for name, length, digest in listed]
     lines = _unpacked(pack, frame, identity).split(b"\n" + _SESSION)
     texts = [lines[0] + b"\n", *(_SESSION + line + b"\n" for line in lines[1:])]
     texts[-1] = texts[-1].removesuffix(b"\n")
     if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):
         texts.pop()  # it was being written
-    for text in texts:
-        head: Any = json.loads(text[: text.index(b"\n")])
-        yield str(head["session"]), len(text), digest_of(text)
+    heads: list[Any] = [json.loads(text[: text.index(b"\n")]) for text in texts]
+    return [(str(head["session"]), len(text), digest_of(text)) for head, text in zip(heads, texts, strict=True)]
 
 
 def _list_of_left_out(pack: Path) -> Path:

@@ -169,6 +169,13 @@ def test_what_is_no_pack_or_is_damaged_is_said(tmp_path: Path, spoil: object) ->
         [log_bytes(path) for path in find_logs([tmp_path])]
 
 
+def test_sessions_behind_a_damaged_index_are_found_in_what_it_names(tmp_path: Path) -> None:
+    pack = packed(tmp_path, log_of("s0"), log_of("s1"))
+    before = contents(pack)
+    pack.write_bytes(pack.read_bytes().replace(b'{"sessions":', b'{"sessioms":'))
+    assert contents(pack) == before
+
+
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_a_pack_or_are_refused(data: bytes, real: bool) -> None:
     with TemporaryDirectory() as folder:
