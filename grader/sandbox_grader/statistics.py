@@ -59,6 +59,18 @@ class Estimate:
     clusters: int
     sessions: int
 
+    @property
+    def unseen(self) -> float | None:
+        """The share of clusters like these that could still come out otherwise, where these came out alike.
+
+        With C clusters it is 1 - (1 - LEVEL)^(1/C): were it greater, all C would come out alike too seldom. None where
+        they did not, or one is all there is; then the interval tells.
+        Source: Hanley and Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, 1983.
+        """
+        if self.low is None or self.high is None or self.high - self.low > NOISE:
+            return None
+        return 1 - (1 - LEVEL) ** (1 / self.clusters)
+
     def to_json(self) -> dict[str, float | int | None]:
         """The estimate as a JSON object, without the last digits, in which machines differ."""
         told = {name: getattr(self, name) for name in ("mean", "low", "high", "clusters", "sessions")}

@@ -131,6 +131,7 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
     if unscored:
         again = "; the same command plays these again" if report.planned is not None else ""
         yield f"not scored: {counted(len(unscored), 'session')}{again}"
+    yield from alike(report)
     yield from of_tapes(report)
     rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
     if rates:
@@ -141,6 +142,16 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
         if counts["spoiled"]:
             left_out = counted(counts["spoiled"], "session")
             yield f"left out: {left_out} that the user spoiled; --keep-spoiled scores them"
+
+
+def alike(report: Report) -> Iterator[str]:
+    """What an interval without width does not say."""
+    found = report.estimate
+    if found and (share := found.unseen) is not None:
+        yield (
+            f"all {found.clusters} scenarios came to the same, so the interval has no width; of others like them up to "
+            f"{share:.1%} could still come out otherwise (95 % confidence)"
+        )
 
 
 def of_tapes(report: Report) -> Iterator[str]:

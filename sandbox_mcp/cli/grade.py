@@ -150,7 +150,7 @@ def _tell_scores(report: "Report") -> None:
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
     from sandbox_grader.report import why_not
-    from sandbox_grader.wording import certainty, family_lines, of_tapes
+    from sandbox_grader.wording import alike, certainty, family_lines, of_tapes
 
     turns = "toolsandbox.turn_count"
     measured = (report.metric, turns, "tooltalk.recall", "tooltalk.precision")
@@ -172,7 +172,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         click.echo(f"\n{scored}, mean {headers[0]} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
-    for line in of_tapes(report):
+    for line in (*alike(report), *of_tapes(report)):
         click.echo(line)
     for line in family_lines(report, summary["families"], full=choice.everything):
         click.echo(line)

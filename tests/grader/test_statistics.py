@@ -63,6 +63,18 @@ def test_the_interval_of_a_score_stays_within_0_and_1() -> None:
     assert (found.low, found.high) == (0.0, 1.0)
 
 
+@given(st.integers(2, 400))
+def test_where_all_came_out_alike_chance_would_have_made_it_so_in_one_of_20_runs(clusters: int) -> None:
+    share = mean_score(run(**{f"s{number}": [1.0] for number in range(clusters)})).unseen
+    assert share is not None
+    assert (1 - share) ** clusters == pytest.approx(0.05)
+
+
+def test_an_interval_with_width_says_itself_what_could_be_otherwise() -> None:
+    assert mean_score(run(a=[1.0], b=[0.5])).unseen is None
+    assert mean_score(run(a=[1.0])).unseen is None
+
+
 def test_no_values_no_mean() -> None:
     with pytest.raises(ValueError, match="at least one value"):
         clustered_mean({})

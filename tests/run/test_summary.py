@@ -107,5 +107,12 @@ def test_a_reader_is_told_what_is_missing_and_what_broke() -> None:
     ]
 
 
+def test_a_reader_is_told_what_an_interval_without_width_does_not_say() -> None:
+    [told] = remarks(report([scored(name, 1.0) for name in "abcde"], 5))
+    assert told.startswith(
+        "all 5 scenarios came to the same, so the interval has no width; of others like them up to 45.1%"
+    )
+
+
 def test_a_whole_run_leaves_nothing_to_remark() -> None:
     assert remarks(report([scored()], 1)) == []
