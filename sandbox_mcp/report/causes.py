@@ -5,7 +5,7 @@ the other one is. The group names the kind of fault and leaves out names and num
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sandbox_grader import Scores
@@ -32,10 +32,6 @@ class Cause:
     level: Literal["bad", "warn"] = "bad"
     undone: int | None = None
     voids: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """As the page reads it."""
-        return asdict(self)
 
 
 def state_of(scores: Scores) -> State:

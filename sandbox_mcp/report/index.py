@@ -6,8 +6,10 @@ and time. A log that cannot be graded is a row as well.
 
 import json
 import sqlite3
+import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,10 @@ ORDERS = {
 
 
 class Index:
-    """Sessions of some runs. One thread may write while others read, each through an index of its own."""
+    """Sessions of some runs. Threads that share an index ask under its lock, and indexes of one file are many.
+
+    ``changes`` counts what has come and gone, so that whoever keeps something worked out knows when it is old.
+    """
 
     def __init__(self, place: Path | None, find: Find, mode: Mode = "strict") -> None:
         """An index in memory, or in the file at ``place``, whose tables are made where they are of another version.
@@ -65,6 +70,8 @@ class Index:
             ReportError: the file cannot be used, or has tables of something else, which nothing may happen to.
         """
         self.reading = LogReading(find, mode)
+        self.lock = threading.Lock()
+        self.changes = 0
         try:
             self.store = sqlite3.connect(str(place) if place else ":memory:", check_same_thread=False)
             self.store.row_factory = sqlite3.Row
@@ -95,15 +102,32 @@ class Index:
 
     def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
         """Read every log that is new or has changed; yields how many are done, and how many there are."""
-        todo, gone = self.unread(sources, self.known(sources))
-        self.forget(gone)
+        return self.read(self.look(sources))
+
+    def look(self, sources: Sequence[RunSource]) -> Sequence[UnreadLog]:
+        """The logs that are new or have changed; those that have gone are dropped."""
+        with self.lock:
+            known = self.known(sources)
+        todo, gone = self.unread(sources, known)
+        if gone:
+            with self.lock:
+                self.forget(gone)
+        return todo
+
+    def read(self, todo: Sequence[UnreadLog]) -> Generator[tuple[int, int]]:
+        """Take in these logs, graded without the lock; yields how many are done, and how many there are."""
         done = 0
-        for told in self.reading.all(todo):
-            self.take(told)
-            done += len(told)
-            yield done, len(todo)
-        if todo:
-            self.settle()
+        try:
+            with closing(self.reading.all(todo)) as reading:
+                for told in reading:
+                    done += len(told)
+                    with self.lock:
+                        self.take(told)
+                    yield done, len(todo)
+        finally:
+            if done:
+                with self.lock:
+                    self.settle()
 
     def known(self, sources: Sequence[RunSource]) -> dict[str, tuple[str, str]]:
         """Note the runs, and tell which sessions have been read: by id the path of the log, and what it was like."""
@@ -136,10 +160,10 @@ class Index:
 
     def forget(self, gone: Sequence[str]) -> None:
         """Drop the sessions of these ids, whose logs have gone."""
-        if gone:
-            ids = json.dumps(list(gone))
-            self.store.execute("DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))", (ids,))
-            self.settle()
+        ids = json.dumps(list(gone))
+        self.store.execute("DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+        self.settle()
+        self.changes += 1
 
     def take(self, told: Sequence[IndexedLog]) -> None:
         """Take in what is to be said of some logs, in place of what was said of them before."""
@@ -149,6 +173,7 @@ class Index:
             done = self.store.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
             self.store.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (done.lastrowid, text))
         self.store.commit()
+        self.changes += 1
 
     def settle(self) -> None:
         """Work out what no single log tells, when some have been taken in, and keep all of it."""

@@ -55,7 +55,7 @@ def session_page(
         "ending": ended.reason if ended else None,
         "goal": scenario.user.goal if scenario else "",
         "brief": told if scenario else None,
-        "causes": [cause.to_json() for cause in causes(scores, trajectory)],
+        "causes": [asdict(cause) for cause in causes(scores, trajectory)],
         "milestones": [{**item, "after": after.get(item["id"], [])} for item in found if item["kind"] == "milestone"],
         "minefields": [item for item in found if item["kind"] == "minefield"],
         "unwanted": [item for item in found if item["kind"] == "unwanted"],

@@ -55,10 +55,8 @@ class Viewer:
         self.paths = paths
         self.title = "sandbox-mcp: " + ", ".join(path.name or str(path) for path in paths)
         self.index = Index(place, find, mode)
-        self.lock = threading.Lock()
         self.progress = (0, 0)
         self._overview: tuple[int, dict[str, Any]] | None = None
-        self._version = 0
         self._due = 0.0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="index", daemon=True)
@@ -85,43 +83,29 @@ class Viewer:
     def _read(self) -> float:
         """Read what is new; the seconds that looking for it took, without those of reading it."""
         began = time.monotonic()
-        sources = find_runs(self.paths)
-        with self.lock:
-            known = self.index.known(sources)
-        todo, gone = self.index.unread(sources, known)
+        todo = self.index.look(find_runs(self.paths))
         looked = time.monotonic() - began
-        done = 0
-        if gone:
-            with self.lock:
-                self.index.forget(gone)
-                self._version += 1
-        with closing(self.index.reading.all(todo)) as reading:
-            for told in reading:  # read and graded without the lock, under which questions are answered
-                done += len(told)
-                with self.lock:
-                    self.index.take(told)
-                    self.progress = done, len(todo)
-                    self._version += 1
+        with closing(self.index.read(todo)) as reading:
+            for progress in reading:
+                self.progress = progress
                 if self._stopped.is_set():
                     break
-        if done:
-            with self.lock:
-                self.index.settle()
         return looked
 
     def overview(self) -> dict[str, Any]:
         """All runs at a glance, worked out anew when there is something new."""
-        with self.lock:
-            if self._overview is None or (self._overview[0] != self._version and time.monotonic() >= self._due):
+        with self.index.lock:
+            changes = self.index.changes
+            if self._overview is None or (self._overview[0] != changes and time.monotonic() >= self._due):
                 began = time.monotonic()
-                self._overview = (self._version, overview(self.index, self.title))
+                self._overview = (changes, overview(self.index, self.title))
                 self._due = began + REST * (time.monotonic() - began)
             done, of = self.progress
             return {**self._overview[1], "reading": {"done": done, "of": of}}
 
     def asked(self, question: Callable[[Index], Any]) -> Any:
         """The answer of the index, while nothing is written to it."""
-        with self.lock:
+        with self.index.lock:
             return question(self.index)
 
 
