@@ -46,26 +46,8 @@ _HOMES = {
 }
 
 __all__ = (
-    "UNSET",
-    "Agent",
-    "DuplicateError",
-    "Id",
-    "Metric",
-    "Moment",
-    "NoDataError",
-    "Report",
-    "Secret",
-    "Suite",
-    "Table",
-    "Text",
-    "ToolFault",
-    "Tx",
-    "World",
-    "__version__",
-    "column",
-    "evaluate",
-    "grade",
-    "key",
+    "UNSET", "Agent", "DuplicateError", "Id", "Metric", "Moment", "NoDataError", "Report", "Secret", "Suite", "Table",
+    "Text", "ToolFault", "Tx", "World", "__version__", "column", "evaluate", "grade", "key",
 )  # fmt: skip
 
 

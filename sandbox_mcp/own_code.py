@@ -85,11 +85,15 @@ def place_of(error: BaseException) -> str:
     return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
 
 
+def in_python(path: Path) -> bool:
+    """Whether a file is of Python's own library."""
+    return PYTHON in path.parents and "site-packages" not in path.parts
+
+
 def _is_of_others(file: str) -> bool:
     path = Path(file)
-    in_python = PYTHON in path.parents and "site-packages" not in path.parts
     ours = any(folder.name in OURS and (folder / "__init__.py").exists() for folder in path.parents)
-    return not (file.startswith("<") or in_python or ours)
+    return not (file.startswith("<") or in_python(path) or ours)
 
 
 def _import_from_working_directory(name: str) -> None:

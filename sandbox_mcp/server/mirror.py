@@ -30,7 +30,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import SandboxError, inner_errors
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.session.file_lock import FileLock
@@ -163,7 +163,7 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
             entered = True
             yield _Mirror(client, recorder, {tool.name: tool for tool in tools}, tell).server()
     except Exception as error:
-        cause = _first(error)
+        cause = inner_errors(error)[0]
         if entered or isinstance(cause, SandboxError):
             raise cause from error
         place = upstream.url or " ".join(upstream.command)
@@ -296,10 +296,3 @@ def _replaced(value: Any, secrets: Collection[str]) -> Any:
                 value = value.replace(written, REDACTED)
         return value
     return REDACTED if not isinstance(value, bool) and str(value) in secrets else value
-
-
-def _first(error: BaseException) -> BaseException:
-    """The first fault in a group of them."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return error

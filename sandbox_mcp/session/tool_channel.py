@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sandbox_mcp.session.agent_calls import CallResult
 from sandbox_mcp.session.opening import SessionError
 from sandbox_mcp.session.session import UNRECORDED, Session
-from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, present
+from sandbox_mcp.tools import Outcome, Parameter, PresentedTool, Tool, bind, never_run, present
 from sandbox_mcp.users import UserTurn
 from sandbox_mcp.users.human import HostUser
 
@@ -32,10 +32,6 @@ class Unanswered(CallResult):
     content: str = ""
 
 
-def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("messages to the user are carried by the session, not by a transaction")
-
-
 SEND_TOOL: PresentedTool = present(
     Tool(
         name=SEND,
@@ -43,7 +39,7 @@ SEND_TOOL: PresentedTool = present(
         action=True,
         destructive=False,
         caller="agent",
-        function=_unused,
+        function=never_run,
         description=(
             "Say something to the user and wait for the answer.\n"
             "This is the only way to reach the user: text that is not sent with this tool is read by nobody. "

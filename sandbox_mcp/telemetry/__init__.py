@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from sandbox_mcp.telemetry.variables import LACKING, wanted
@@ -104,32 +104,29 @@ def flush() -> None:
 
 def close() -> None:
     """Send what is waiting as the last thing that this process does."""
-    if _process().begun and (found := _process().exporting) is not None:
+    found: Exporting | None = vars(_process()).get("exporting")
+    if found is not None:
         found.flush()
 
 
 class _Process:
-    """What this process exports to, found when it is first asked for."""
+    """What this process exports to, found when it is first asked for; ``own`` says that nothing else is part of it."""
 
-    def __init__(self) -> None:
-        self.own = False
-        self.begun = False
-        self._exporting: Exporting | None = None
+    own = False
 
-    @property
+    @cached_property
     def exporting(self) -> "Exporting | None":
-        if not self.begun:
-            self.begun = True
-            if exporters := wanted(os.environ):
-                try:
-                    from sandbox_mcp.telemetry.pipeline import begin
-                except ImportError as error:
-                    if (error.name or "").partition(".")[0] != "opentelemetry":
-                        raise
-                    logger.warning(LACKING)
-                else:
-                    self._exporting = begin(exporters, own=self.own)
-        return self._exporting
+        exporters = wanted(os.environ)
+        if not exporters:
+            return None
+        try:
+            from sandbox_mcp.telemetry.pipeline import begin
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != "opentelemetry":
+                raise
+            logger.warning(LACKING)
+            return None
+        return begin(exporters, own=self.own)
 
 
 @cache

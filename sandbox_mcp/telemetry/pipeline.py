@@ -78,8 +78,6 @@ class Exporting:
         meter: Meter | None,
         events: Logger | None,
         flushes: tuple[Callable[[], Any], ...],
-        *,
-        content: bool,
     ) -> None:
         tracer = provider.get_tracer(SCOPE, __version__)
         self.ids = ChosenIds(provider.id_generator)
@@ -91,7 +89,7 @@ class Exporting:
         self.sampler = provider.sampler
         self.meter = meter
         self.events = events
-        self.content = content
+        self.content = shows_content(os.environ)
         self._flushes = flushes
         self._failed = _failures().failed
 
@@ -163,8 +161,8 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
     readers = [PeriodicExportingMetricReader(exporter) for exporter in found.get("metrics", ())]
     meters = MeterProvider(readers, resource, shutdown_on_exit=False) if readers else None
     loggers = LoggerProvider(resource, shutdown_on_exit=False) if found.get("logs") else None
-    for exporter in found.get("logs", ()):
-        if loggers is not None:
+    if loggers is not None:
+        for exporter in found["logs"]:
             loggers.add_log_record_processor(BatchLogRecordProcessor(exporter))
     if own:
         trace.set_tracer_provider(provider)
@@ -177,7 +175,6 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
         meters and meters.get_meter(SCOPE, __version__),
         loggers and loggers.get_logger(SCOPE, __version__),
         tuple(each.force_flush for each in (provider, loggers, meters) if each is not None),
-        content=shows_content(os.environ),
     )
 
 
@@ -229,5 +226,4 @@ def _of_provider(provider: TracerProvider) -> Exporting:
         metrics.get_meter(SCOPE, __version__),
         loggers.get_logger(SCOPE, __version__) if isinstance(loggers, LoggerProvider) else None,
         (),  # when to send is the program's to say
-        content=shows_content(os.environ),
     )

@@ -180,8 +180,7 @@ class TracedSink:
             f"invoke_agent {name}".rstrip(), _inside(session.context), SpanKind.INTERNAL, told, (), turn.begun
         )
         if failed is not None and failed.reason in INFRASTRUCTURE:
-            span.set_attribute("error.type", failed.reason)
-            span.set_status(Status(StatusCode.ERROR, failed.detail if self._out.content else None))
+            self._spoil(span, failed.reason, failed.detail)
         span.end(max(at, turn.begun))
 
     def _words(self, session: _Session, turn: _Turn, said: Message | None) -> dict[str, str]:
@@ -239,10 +238,9 @@ class TracedSink:
         links = [Link(around)] if apart else []
         span = self._out.tracer.start_span(name, parent, kind, told, links, min(begun, at))
         if event.error is not None:
-            span.set_attribute("error.type", event.error.type if request is None else "tool_error")
+            self._spoil(span, event.error.type if request is None else "tool_error", event.error.message)
             span.set_attribute("sandbox_mcp.error.kind", event.error.kind)
             span.set_attribute("sandbox_mcp.error.type", event.error.type)
-            span.set_status(Status(StatusCode.ERROR, event.error.message if self._out.content else None))
         span.end(at)
 
     def _end(self, session: _Session, event: SessionEnded) -> None:
@@ -269,10 +267,14 @@ class TracedSink:
             _title(started), Context(), SpanKind.INTERNAL, told, (), _nano(started.wall) or at
         )
         if event.reason in INFRASTRUCTURE:
-            span.set_attribute("error.type", event.reason)
-            span.set_status(Status(StatusCode.ERROR, event.detail if self._out.content else None))
+            self._spoil(span, event.reason, event.detail)
         span.end(at)
         self._session = None
+
+    def _spoil(self, span: trace.Span, kind: str, told: str | None) -> None:
+        """Say that something went wrong, and in which words where those may be let out."""
+        span.set_attribute("error.type", kind)
+        span.set_status(Status(StatusCode.ERROR, told if self._out.content else None))
 
 
 def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | None]) -> None:

@@ -12,36 +12,23 @@ from sandbox_mcp.tools.calling import (
     speak,
 )
 from sandbox_mcp.tools.declaring import GateRule, World
-from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, Parameter, Tool, ToolFault, object_schema
+from sandbox_mcp.tools.definition import (
+    UNSET,
+    DuplicateError,
+    NoDataError,
+    Parameter,
+    Tool,
+    ToolFault,
+    never_run,
+    object_schema,
+)
 from sandbox_mcp.tools.races import Plan, plan
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.value_schemas import fits, fits_schema, misfits
 from sandbox_mcp.world.faults import CallError
 
 __all__ = (
-    "UNSET",
-    "Bound",
-    "CallError",
-    "DuplicateError",
-    "GateRule",
-    "NoDataError",
-    "Outcome",
-    "Parameter",
-    "Plan",
-    "PresentedTool",
-    "Sources",
-    "Tool",
-    "ToolFault",
-    "World",
-    "attempt",
-    "bind",
-    "call",
-    "fits",
-    "fits_schema",
-    "misfits",
-    "object_schema",
-    "plan",
-    "present",
-    "run",
-    "speak",
+    "UNSET", "Bound", "CallError", "DuplicateError", "GateRule", "NoDataError", "Outcome", "Parameter", "Plan",
+    "PresentedTool", "Sources", "Tool", "ToolFault", "World", "attempt", "bind", "call", "fits", "fits_schema",
+    "misfits", "never_run", "object_schema", "plan", "present", "run", "speak",
 )  # fmt: skip

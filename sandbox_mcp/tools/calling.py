@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from sandbox_mcp.own_code import in_python
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
 from sandbox_mcp.tools.value_schemas import Misfit, converted, fits_plainly, fits_schema, misfits
 from sandbox_mcp.world import Access, Change, Running, Transaction
@@ -28,8 +29,6 @@ WRONG_TYPE: tuple[ErrorKind, str] = ("wrong_type", "ArgumentTypeError")
 WRONG_VALUE: tuple[ErrorKind, str] = ("wrong_value", "ArgumentValueError")
 MAX_ARGUMENT_CHARACTERS = 262_144
 """How long the arguments of one call may be, as JSON text."""
-PYTHON = Path(json.__file__).parents[1]
-"""The folder of Python's own library."""
 ENGINE = (Path(__file__).parent, Path(__file__).parent.parent / "world")
 """The folders of code that is not a world's own."""
 MAX_DEPTH = 100
@@ -165,8 +164,7 @@ def place_of(error: BaseException) -> str:
 
 
 def _is_a_worlds(path: Path) -> bool:
-    in_python = PYTHON in path.parents and "site-packages" not in path.parts
-    return path.parent not in ENGINE and not in_python and not path.name.startswith("<")
+    return path.parent not in ENGINE and not in_python(path) and not path.name.startswith("<")
 
 
 def without_arguments(message: str) -> str:

@@ -16,8 +16,8 @@ from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
 from sandbox_mcp.world.schema import CellRole, DefaultMeasure
 
 __all__ = (
-    "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "action", "object_schema",
-    "parse_docstring", "query", "user_action",
+    "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "action", "never_run",
+    "object_schema", "parse_docstring", "query", "user_action",
 )  # fmt: skip
 
 
@@ -112,6 +112,11 @@ class Tool:
         if not self.wrapped:
             return dict(self.result_schema)
         return {"type": "object", "properties": {"result": dict(self.result_schema)}, "required": ["result"]}
+
+
+def never_run(*_: object, **__: object) -> None:
+    """The function of a tool whose calls no transaction carries out, such as saying something to the user."""
+    raise RuntimeError("this tool is carried out by whoever offers it")
 
 
 def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:

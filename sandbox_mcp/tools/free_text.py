@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_mcp.tools.calling import Outcome, PresentedTool, bind, present
-from sandbox_mcp.tools.definition import Parameter, Tool
+from sandbox_mcp.tools.definition import Parameter, Tool, never_run
 from sandbox_mcp.world.faults import CallError
 
 ACT = "act"
@@ -32,16 +32,12 @@ def act_tool(actions: Mapping[str, PresentedTool]) -> PresentedTool:
             action=True,
             destructive=True,
             caller="agent",
-            function=_unused,
+            function=never_run,
             description=f"Do one thing, written as {FORM}.\nWhat can be done:\n{listed}",
             parameters=(Parameter("action", {"type": "string"}, True, f"One action, written as {FORM}."),),
             result_schema={},
         )
     )
-
-
-def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("actions are carried out by the tools they name")
 
 
 def _described(tool: PresentedTool) -> str:

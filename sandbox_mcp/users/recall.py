@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import UserSpec
 
-from sandbox_mcp.tools import Parameter, Tool
+from sandbox_mcp.tools import Parameter, Tool, never_run
 from sandbox_mcp.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.users.base import Line, UserCall
 
@@ -97,12 +97,8 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word not in _EMPTY]
 
 
-def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("what the user recalls does not concern the world")
-
-
 def _tool(name: str, description: str, *parameters: Parameter) -> Tool:
-    return Tool(name, "user", False, False, "user", _unused, description, parameters, {"type": "string"})
+    return Tool(name, "user", False, False, "user", never_run, description, parameters, {"type": "string"})
 
 
 LOOK_UP = _tool(

@@ -12,7 +12,7 @@ from sandbox_scenarios import Scenario
 
 from sandbox_mcp.server.lobby.names import PAGE
 from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL
-from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, present
+from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, never_run, present
 
 INSTRUCTIONS = (
     "This server plays scenarios: tools to act with, and a simulated user who wants something done {place}. When the "
@@ -82,10 +82,6 @@ def button(name: str) -> str:
     )
 
 
-def _unused(*_: object, **__: object) -> None:
-    raise RuntimeError("the lobby carries out its own tools")
-
-
 def _tool(
     name: str,
     description: str,
@@ -95,7 +91,7 @@ def _tool(
     sometimes: Mapping[str, Any] | None = None,
 ) -> PresentedTool:
     schema = {"type": "object", "properties": {**result, **(sometimes or {})}, "required": list(result)}
-    return present(Tool(name, "lobby", action, False, "agent", _unused, description, parameters, schema))
+    return present(Tool(name, "lobby", action, False, "agent", never_run, description, parameters, schema))
 
 
 _TEXT = {"type": "string"}
