@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 
-from sandbox_grader.claims.doubts import HEARSAY, HEDGE, Doubt, disowned
-from sandbox_grader.claims.fictions import fictions
 from sandbox_grader.claims.normal import SENTENCE, is_question, plain
-from sandbox_grader.claims.retractions import foretold, one_wrong, withdrawn_until
+from sandbox_grader.claims.remark_words import HEARSAY, HEDGE, How
+from sandbox_grader.claims.remarks import remarks
 from sandbox_grader.claims.verbs import IRREGULAR
 
 WORD = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\W_぀-ヿ㐀-䶿一-鿿]+|[%$€£¥°+]")
@@ -134,7 +133,7 @@ class Clause:
     hedges: bool = False
     history: bool = False
     untrue: bool = False
-    disowned: Doubt = ""
+    disowned: How = ""
     denials: tuple[tuple[int, int], ...] = ()
 
     def denied(self, position: int) -> bool:
@@ -238,10 +237,7 @@ def read(message: str) -> Spoken:
         number += bool(made)
     clauses = clauses or [Clause(low, 0, len(low), 0)]
     spoken = Spoken(text, low, clauses, quotes=quotes, starts=[clause.start for clause in clauses])
-    _foretell(spoken, blind)
-    _disown(spoken, blind)
-    spoken.withdrawn = withdrawn_until(blind)
-    spoken.taken = one_wrong(blind)
+    _heed(spoken, blind)
     return spoken
 
 
@@ -419,23 +415,24 @@ def _reach(shown: str, found: re.Match[str]) -> int:
     return found.start()
 
 
-def _foretell(spoken: Spoken, blind: str) -> None:
-    """What is announced to be untrue is: to the end of the sentence, after a colon or for what follows to the end."""
-    for place, far in foretold(blind):
-        clause = spoken.clause_at(place)
-        for other in spoken.clauses:
-            if other.start >= clause.start and (far or other.sentence == clause.sentence):
-                other.untrue = True
-
-
-def _disown(spoken: Spoken, blind: str) -> None:
-    """What the speaker does not stand by is disowned; what an adverb alone makes doubtful is hedged."""
-    ends: dict[tuple[int, Doubt], int] = {}
-    for doubt in (*disowned(blind), *fictions(blind)):
-        how: Doubt = doubt.how if doubt.wholly else ""
-        first = max(0, bisect_right(spoken.starts, doubt.start) - 1)
-        ends[first, how] = max(ends.get((first, how), 0), doubt.end)
-    reached: dict[Doubt, int] = {"": 0, "ignorance": 0, "failed": 0, "guess": 0, "unreal": 0}
+def _heed(spoken: Spoken, blind: str) -> None:
+    """What a message says of itself holds of its clauses: they are untrue, disowned, hedged or taken back."""
+    ends: dict[tuple[int, How], int] = {}
+    for remark in remarks(blind):
+        first = max(0, bisect_right(spoken.starts, remark.start) - 1)
+        if remark.how == "withdrawn":
+            if remark.start:
+                spoken.taken = remark.start, remark.end
+            else:
+                spoken.withdrawn = max(spoken.withdrawn, remark.end)
+        elif remark.how == "foretold":
+            sentence = spoken.clauses[first].sentence
+            for clause in spoken.clauses[first:]:
+                clause.untrue = clause.untrue or clause.start < remark.end or clause.sentence == sentence
+        else:
+            how: How = remark.how if remark.wholly else ""
+            ends[first, how] = max(ends.get((first, how), 0), remark.end)
+    reached: dict[How, int] = {"": 0, "ignorance": 0, "failed": 0, "guess": 0, "unreal": 0}
     for number, clause in enumerate(spoken.clauses):
         for how in reached:
             reached[how] = max(reached[how], ends.get((number, how), 0))

@@ -2,7 +2,7 @@
 
 import pytest
 from sandbox_grader.claims import Background, hear
-from sandbox_grader.claims.doubts import doubt_in
+from sandbox_grader.claims.remarks import doubt_in
 from sandbox_scenarios.facts import facts_of
 
 from tests.each import each
