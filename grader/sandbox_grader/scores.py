@@ -203,7 +203,10 @@ def grade(
     held_against = any(name not in (STATEFUL, USERS) for name in names)  # these two need no reference
     subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario)
     started, ended = trajectory.started, trajectory.ended
-    verdicts = {family.name: judged(family, subject, mode) for family in chosen}
+    try:
+        verdicts = {family.name: judged(family, subject, mode) for family in chosen}
+    except GraderError as error:  # of many logs, it tells in which
+        raise GraderError(f"{trajectory.path}: {error}" if trajectory.path else str(error)) from error
     broken, course = _broken(trajectory), course_of(trajectory)
     spoiled = None
     if not broken and not keep_spoiled:  # whatever metrics were asked for

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.judge_options import chosen_judge, judge_options, print_judged
-from sandbox_mcp.cli.logs import LogPlace, without_scenario
+from sandbox_mcp.cli.logs import LogPlace, unreadable_lines, without_scenario
 from sandbox_mcp.cli.options import (
     MODES,
     PLACE,
@@ -106,7 +106,7 @@ def command(
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
     report.warnings += mixed(report.sessions)
-    for told in (*report.warnings, *(item.reason for item in report.unreadable)):
+    for told in (*report.warnings, *unreadable_lines(report)):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     if not as_json and (told := without_scenario(report)):
         click.echo(f"sandbox-mcp: {one_line(told)}", err=True)

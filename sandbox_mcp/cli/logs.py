@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sandbox_mcp.cli.printing import FEW, SCREENFUL
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.shown import one_line
@@ -91,10 +92,24 @@ def name_left_out(report: "Report") -> bool:
 
     Whether some cannot be read is returned, since a command that printed the rest then ends with 2.
     """
-    for told in (*(item.reason for item in report.unreadable), without_scenario(report)):
+    for told in (*unreadable_lines(report), without_scenario(report)):
         if told:
             click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
     return bool(report.unreadable)
+
+
+def unreadable_lines(report: "Report") -> list[str]:
+    """What is wrong with each log that cannot be graded; of many with the same fault the first are named."""
+    alike: dict[str, list[str]] = {}
+    for item in report.unreadable:
+        alike.setdefault(item.reason.removeprefix(item.path), []).append(item.reason)
+    lines: list[str] = []
+    for fault, reasons in alike.items():
+        shown = reasons[:FEW] if len(reasons) > SCREENFUL else reasons
+        lines += shown
+        if more := len(reasons) - len(shown):
+            lines.append(f"{counted(more, 'more log')}{fault}")
+    return lines
 
 
 def without_scenario(report: "Report") -> str:

@@ -113,6 +113,16 @@ def test_what_shows_the_other_logs_ends_with_2(log: Path, tmp_path: Path, comman
     assert "broken.jsonl:1: is not a trajectory log" in done.stderr
 
 
+def test_of_many_logs_with_the_same_fault_the_first_are_named_and_the_others_counted(log: Path) -> None:
+    for number in range(25):
+        log.with_name(f"broken_{number:02}.jsonl").write_text("hello\n")
+    log.with_name("another.jsonl").write_text("")
+    lines = invoke("grade", log.parent, "--quiet", "--no-bounds").stderr.splitlines()
+    assert sum("broken_" in line for line in lines) == 10
+    assert [line for line in lines if "15 more logs:1: is not a trajectory log: not JSON" in line]
+    assert sum("another.jsonl" in line for line in lines) == 1
+
+
 def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
     broken = log.with_name("broken.jsonl")
     broken.write_text("hello\n")

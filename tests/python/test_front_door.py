@@ -410,6 +410,15 @@ def test_whatever_is_wrong_with_what_a_package_adds_is_told_in_one_line(tmp_path
         assert (one.code, one.err.count("\n"), said in one.err.replace("WindowsPath", "PosixPath")) == (2, 1, True), one
 
 
+def test_a_package_s_metric_that_breaks_names_the_log_on_which_it_broke(tmp_path: Path) -> None:
+    points = "[sandbox_mcp.metrics]\nbroken = their_package:Broken\n"
+    code = "class Broken:\n    name = 'broken'\n    def grade(self, subject, mode):\n        raise KeyError('boo')\n"
+    played = "run wifi_off --agent reference --out run --quiet"
+    graded = _with_installed(tmp_path, code, points, [played, "grade run --quiet"])[1]
+    said = "metric 'broken' failed: KeyError: 'boo' (their_package.py, line 4)"
+    assert (graded.code, graded.err) == (2, f"sandbox-mcp: {Path('run/logs/wifi_off-base-s0-t0.jsonl')}: {said}\n")
+
+
 def _with_installed(folder: Path, code: str, points: str, commands: Sequence[str]) -> list[Done]:
     """What commands come to where a package with this code and these entry points is installed."""
     site, info = folder / "site", folder / "site" / "their_package-1.0.dist-info"
