@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sandbox_grader.counting import cluster_of
 from sandbox_grader.errors import GraderError
-from sandbox_grader.report import Report, cluster_of, told_ks
+from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import (
     Estimate,
@@ -21,8 +22,7 @@ from sandbox_grader.statistics import (
     ScoredSession,
     compare,
     mean_score,
-    pass_at,
-    pass_hat,
+    pass_figures,
 )
 from sandbox_mcp.plurals import counted
 
@@ -89,13 +89,7 @@ class Comparison:
 def measures(report: Report) -> dict[str, Estimate | None]:
     """The mean, pass@k and pass^k of a report by name."""
     values = report.counted
-    counts = PassCounts.of(values)
-    ks = told_ks(counts)
-    return {
-        report.metric: mean_score(values) if values else None,
-        **{f"pass@{k}": pass_at(k, counts) for k in ks},
-        **{f"pass^{k}": pass_hat(k, counts) for k in ks},
-    }
+    return {report.metric: mean_score(values) if values else None, **pass_figures(PassCounts.of(values))}
 
 
 def _side(report: Report) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from sandbox_grader.errors import GraderError
+from sandbox_grader.counting import check_metric, cluster_of, knows, why_not
 from sandbox_grader.metric import Metric, Mode, Subject, means
 from sandbox_grader.metrics import FAMILIES, is_known, summarised
 from sandbox_grader.metrics import metric as metric_named
@@ -31,8 +31,10 @@ from sandbox_grader.statistics import (
     flaky,
     mean_score,
     pass_at,
+    pass_figures,
     pass_hat,
     rounded,
+    told_ks,
 )
 from sandbox_grader.users.metric import rates
 from sandbox_mcp.plurals import counted
@@ -41,9 +43,6 @@ from sandbox_mcp.trajectory import SessionStarted, Trajectory
 if TYPE_CHECKING:
     from sandbox_grader.comparison import Comparison
 
-MOST_TRIALS = 8
-"""pass@k and pass^k are told for every k up to this many trials, and for all of them."""
-Counted = tuple[Sequence[Scores], str, Sequence[float | None], Sequence[ScoredSession]]
 Judged = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
 
@@ -54,6 +53,16 @@ class Unreadable:
 
     path: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Arranged:
+    """Some sessions, and the same in order: each with its value by a metric if it counts, and what counts of them."""
+
+    sessions: Sequence[Scores] = ()
+    metric: str = ""
+    measured: Sequence[tuple[Scores, float | None]] = ()
+    scored: Sequence[ScoredSession] = ()
 
 
 @dataclass(slots=True)
@@ -80,24 +89,24 @@ class Report:
     floor: "Report | None" = None
     ceiling: "Report | None" = None
     own_metrics: tuple[Metric, ...] = ()
-    _arranged: tuple[Sequence[Scores], Sequence[Scores]] = field(
-        default=((), ()), init=False, repr=False, compare=False
-    )
-    """The sessions as they were when they were last put into order, and in order."""
-    _values: Counted = field(default=((), "", (), ()), init=False, repr=False, compare=False)
-    """The values of sessions in order, None where one does not count, by which metric, and those that count."""
+    _known: _Arranged = field(default=_Arranged(), init=False, repr=False, compare=False)
 
     @property
     def ordered(self) -> list[Scores]:
         """The sessions by scenario, variant and trial."""
-        return list(self._in_order())
+        return [item for item, _ in self._arranged().measured]
 
-    def _in_order(self) -> Sequence[Scores]:
-        seen, ordered = self._arranged
-        if len(seen) != len(self.sessions) or not all(map(is_, seen, self.sessions)):
+    def _arranged(self) -> _Arranged:
+        """The sessions as they are now, put into order again where one of them or the metric is another."""
+        known = self._known
+        same = known.metric == self.metric and len(known.sessions) == len(self.sessions)
+        if not same or not all(map(is_, known.sessions, self.sessions)):
             ordered = sorted(self.sessions, key=lambda item: (item.scenario, item.variant, item.trial, item.session))
-            self._arranged = list(self.sessions), ordered
-        return ordered
+            measured = [(item, item.value(self.metric)) for item in ordered]
+            values = ((s, value) for s, value in measured if value is not None)
+            scored = [ScoredSession(cluster_of(s), s.trial, value, s.variant) for s, value in values]
+            self._known = known = _Arranged(list(self.sessions), self.metric, measured, scored)
+        return known
 
     @property
     def counted(self) -> list[ScoredSession]:
@@ -107,24 +116,7 @@ class Report:
             GraderError: no session knows the metric.
         """
         check_metric(self.metric, self.sessions)
-        return list(self._known()[3])
-
-    def _known(self) -> Counted:
-        ordered = self._in_order()
-        if self._values[0] is not ordered or self._values[1] != self.metric:
-            values = [item.value(self.metric) for item in ordered]
-            scored = [
-                ScoredSession(cluster_of(s), s.trial, value, s.variant)
-                for s, value in zip(ordered, values, strict=True)
-                if value is not None
-            ]
-            self._values = ordered, self.metric, values, scored
-        return self._values
-
-    def _measured(self) -> Iterable[tuple[Scores, float | None]]:
-        """The sessions in order, each with its value by the metric where it counts."""
-        ordered, _, values, _ = self._known()
-        return zip(ordered, values, strict=True)
+        return list(self._arranged().scored)
 
     @property
     def estimate(self) -> Estimate | None:
@@ -167,18 +159,18 @@ class Report:
     @property
     def failures(self) -> list[Scores]:
         """The sessions that count and did not pass."""
-        return [item for item, value in self._measured() if value is not None and value < PASS]
+        return [item for item, value in self._arranged().measured if value is not None and value < PASS]
 
     @property
     def unscored(self) -> list[Scores]:
         """The sessions that do not count, but for those that their user spoiled and those that are kept apart."""
-        missing = (item for item, value in self._measured() if value is None)
+        missing = (item for item, value in self._arranged().measured if value is None)
         return [item for item in missing if not item.spoiled and not _is_apart(item)]
 
     @property
     def filled(self) -> list[Scores]:
         """The sessions in which a model answered for the tape, and that nothing else is the matter with."""
-        return [item for item in self._in_order() if _is_apart(item)]
+        return [item for item in self.ordered if _is_apart(item)]
 
     @property
     def spent(self) -> Spent:
@@ -226,7 +218,7 @@ class Report:
     def families(self) -> dict[str, Mapping[str, Any]]:
         """What each family makes of all its sessions; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
-        ordered, own = self._in_order(), {metric.name: metric for metric in self.own_metrics}
+        ordered, own = self.ordered, {metric.name: metric for metric in self.own_metrics}
         alike = dict[Any, Subject]()  # by what the summaries of our families look at besides the verdicts
         looked_at = [(item.scenario, item.variant, item.categories) for item in ordered]
         cells = [
@@ -248,7 +240,7 @@ class Report:
     def rows(self) -> list[dict[str, Any]]:
         """One row per scenario and variant."""
         groups: dict[Cell, list[tuple[Scores, float | None]]] = {}
-        for item, value in self._measured():
+        for item, value in self._arranged().measured:
             groups.setdefault((item.scenario, item.variant), []).append((item, value))
         rows: list[dict[str, Any]] = []
         for (scenario, variant), values in groups.items():
@@ -276,11 +268,10 @@ class Report:
         """Everything but the sessions themselves, as one JSON object."""
         from sandbox_grader.bounds import to_json
 
-        ordered, rows, known = self.ordered, self.rows(), check_metric(self.metric, self.sessions, quiet=True)
+        ordered, rows = self.ordered, self.rows()
         spoiled = [(item, _spoiling(item)) for item in ordered]
-        values = self.counted if known else []
-        estimate, counts = mean_score(values) if values else None, PassCounts.of(values)
-        ks, unscored = told_ks(counts), self.unscored
+        values = self.counted if knows(self.metric, self.sessions) else []
+        estimate, counts, unscored = mean_score(values) if values else None, PassCounts.of(values), self.unscored
         prices, spent, filled = self.prices, self.spent, self.filled
         return {
             "mode": self.mode,
@@ -300,9 +291,8 @@ class Report:
                 "sessions": [_named(item, item.reason) for item in filled],
             },
             "score": rounded(estimate.mean) if estimate else None,
-            "estimate": estimate.to_json() if estimate else None,
-            **{f"pass@{k}": _json(pass_at(k, counts)) for k in ks},
-            **{f"pass^{k}": _json(pass_hat(k, counts)) for k in ks},
+            "estimate": estimate and estimate.to_json(),
+            **{name: found and found.to_json() for name, found in pass_figures(counts).items()},
             "flaky": ["/".join(cell) for cell in flaky(counts)],
             "refusal": _overall(rows)["refusal"],
             "endings": _endings(ordered),
@@ -322,7 +312,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""
-        return {**self.summary(), "sessions": [item.to_json() for item in self._in_order()]}
+        return {**self.summary(), "sessions": [item.to_json() for item in self.ordered]}
 
     def to_pandas(self) -> Any:
         """A data frame with one row per session: scores, ending, tokens, cost, model and categories.
@@ -356,81 +346,6 @@ class Report:
 
 def _is_apart(scores: Scores) -> bool:
     return scores.filled and not scores.spoiled and (scores.reason or "").startswith("filled:")
-
-
-def told_ks(counts: PassCounts) -> list[int]:
-    """The k for which pass@k and pass^k say something of everything that was played."""
-    most = min((played for played, _ in counts.values()), default=0)
-    return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
-
-
-def cluster_of(scores: Scores) -> str:
-    """What a session is a repeated measure of: its scenario, or itself where its log names none."""
-    return scores.scenario or scores.session
-
-
-def why_not(scores: Scores, metric: str = SCORE) -> str | None:
-    """Why a session has no value that counts; None where it has one."""
-    family = metric.partition(".")[0]
-    missing = None if scores.number(metric) is not None else f"no {metric} in this session"
-    return scores.unscored(family) or missing
-
-
-def check_metric(metric: str, sessions: Iterable[Scores], *, quiet: bool = False) -> bool:
-    """See whether any of the sessions knows a metric; where none says anything of its family, that cannot be told.
-
-    Raises:
-        GraderError: none does, unless ``quiet``.
-    """
-    if any(item.number(metric) is not None for item in sessions):
-        return True
-    family, _, name = metric.partition(".")
-    asked = [item.verdicts[family] for item in sessions if family in item.verdicts]
-    said = [verdict.values for verdict in asked if verdict.inconclusive is None]
-    numbers = {
-        key for values in said for key, value in values.items() if value is None or isinstance(value, int | float)
-    }
-    if name in numbers or (name and not said and asked) or not sessions:
-        return True
-    if quiet:
-        return False
-    known = {
-        f"{key}.{figure}"
-        for item in sessions
-        for key, verdict in item.verdicts.items()
-        for figure, value in verdict.values.items()
-        if value is None or isinstance(value, int | float)
-    }
-    near = [figure for figure in known if figure.startswith(f"{family}.")]
-    near = near or [figure for figure in known if figure.partition(".")[2] in (metric, name)]
-    families = {figure.partition(".")[0] for figure in known}
-    told = ", ".join(sorted(near)) or f"those of {', '.join(sorted(families)) or 'no family'}, as FAMILY.NAME"
-    raise GraderError(f"unknown metric {metric!r}; these sessions have {told}")
-
-
-def mixed(sessions: Iterable[Scores]) -> list[str]:
-    """Why the figures of these sessions may not be what they seem: several agents in them, or repeated trials."""
-    agents: Counter[str] = Counter()
-    places: Counter[tuple[str, str, int, str]] = Counter()
-    for item in sessions:
-        model, agent = item.agent.get("model"), item.agent.get("name")
-        called = str(agent or model or "unnamed") + (f" ({model})" if agent and model else "")
-        agents[called] += 1
-        places[cluster_of(item), item.variant, item.trial, called] += 1
-    told: list[str] = []
-    if len(agents) > 1:
-        most = ", ".join(f"{name}: {count}" for name, count in agents.most_common(5))
-        more = f" and {len(agents) - 5} more" if len(agents) > 5 else ""
-        told.append(
-            f"sessions of {len(agents)} agents are taken together here ({most}{more}); 'compare' and 'table' "
-            "keep them apart"
-        )
-    if again := sum(places.values()) - len(places):
-        told.append(
-            f"{counted(again, 'session')} with scenario, variant, trial and agent of another one, which may be the "
-            "same one twice; each counts as a further trial"
-        )
-    return told
 
 
 _UNSAID: dict[str, Any] = dict.fromkeys(
@@ -489,7 +404,3 @@ def _endings(sessions: Iterable[Scores]) -> dict[str, int]:
 def _mean(numbers: Iterable[float | None]) -> float | None:
     known = [number for number in numbers if number is not None]
     return round(math.fsum(known) / len(known), DIGITS) if known else None
-
-
-def _json(estimate: Estimate | None) -> dict[str, Any] | None:
-    return estimate.to_json() if estimate else None

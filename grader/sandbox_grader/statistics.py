@@ -25,6 +25,8 @@ NOISE = 1e-12
 """A standard error or a difference below this is what rounding leaves of 0."""
 DIGITS = 6
 """Decimals that are told."""
+MOST_TRIALS = 8
+"""pass@k and pass^k are told for every k up to this many trials, and for all of them."""
 Cell = tuple[str, str]
 """A scenario and a variant: what trials repeat."""
 
@@ -121,6 +123,12 @@ class PassCounts(dict[Cell, tuple[int, int]]):
             return sessions
         found = by_cell(sessions)
         return cls({cell: (len(items), sum(item.score >= PASS for item in items)) for cell, items in found.items()})
+
+
+def told_ks(counts: PassCounts) -> list[int]:
+    """The k for which pass@k and pass^k say something of everything that was played."""
+    most = min((played for played, _ in counts.values()), default=0)
+    return sorted({*range(1, min(most, MOST_TRIALS) + 1), *([most] if most else [])})
 
 
 def clustered_mean(values: Mapping[str, Sequence[float]]) -> Estimate:
@@ -233,6 +241,15 @@ def _over_trials(
         return None
     chances = {cell: chance(played, passed) for cell, (played, passed) in enough.items()}
     return within(clustered_mean(_clusters(chances)), 0.0, 1.0, sum(played for played, _ in enough.values()))
+
+
+def pass_figures(counts: PassCounts) -> dict[str, Estimate | None]:
+    """pass@k and pass^k by name, of all k that say something of everything that was played."""
+    ks = told_ks(counts)
+    return {
+        **{f"pass@{k}": pass_at(k, counts) for k in ks},
+        **{f"pass^{k}": pass_hat(k, counts) for k in ks},
+    }
 
 
 def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[Cell, ...]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from sandbox_grader.counting import why_not
 from sandbox_grader.errors import GraderError
-from sandbox_grader.report import Report, why_not
+from sandbox_grader.report import Report
 from sandbox_grader.statistics import PASS
 from sandbox_mcp.shown import cell, json_text
 from sandbox_mcp.whole_files import write_whole

@@ -9,7 +9,8 @@ from typing import Any
 
 from sandbox_grader.bounds import main_figures, sides_of
 from sandbox_grader.comparison import Comparison, measures
-from sandbox_grader.report import Report, why_not
+from sandbox_grader.counting import why_not
+from sandbox_grader.report import Report
 from sandbox_grader.scores import SCORE
 from sandbox_grader.statistics import Estimate
 from sandbox_mcp.columns import columns

@@ -78,9 +78,9 @@ def _train(
     metric: str | None,
 ) -> None:
     """Write the sessions that are good enough, and say why the others are not there."""
+    from sandbox_grader.counting import check_metric
     from sandbox_grader.exporters.training import FORMS, unfit
     from sandbox_grader.many import SuiteFinder, grade_many
-    from sandbox_grader.report import check_metric
     from sandbox_grader.scores import SCORE
     from sandbox_scenarios import Suite
 

@@ -83,10 +83,10 @@ def command(
     named, and the others graded; the exit code is then 2.
     """
     from sandbox_grader.conversation import conversation
+    from sandbox_grader.counting import check_metric, mixed
     from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.kept import without_collection
     from sandbox_grader.many import SuiteFinder, grade_many
-    from sandbox_grader.report import check_metric, mixed
     from sandbox_grader.scores import KEPT_FROM
     from sandbox_grader.tables import EXPLAINING, FORMS
 
@@ -149,7 +149,7 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
-    from sandbox_grader.report import why_not
+    from sandbox_grader.counting import why_not
     from sandbox_grader.wording import alike, certainty, family_lines, of_tapes
 
     turns = "toolsandbox.turn_count"

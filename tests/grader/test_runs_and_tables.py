@@ -14,10 +14,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.comparison import compare_graders, holm
+from sandbox_grader.counting import mixed
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import read_report
 from sandbox_grader.metric import Verdict
-from sandbox_grader.report import Report, mixed
+from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores, grade
 
 from sandbox_mcp.cli import group

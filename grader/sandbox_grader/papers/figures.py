@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sandbox_grader.counting import cluster_of
 from sandbox_grader.metric import Verdict
 from sandbox_grader.mtu_bench.formulas import average
-from sandbox_grader.report import cluster_of
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import (
     Estimate,

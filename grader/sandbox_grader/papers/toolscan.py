@@ -14,10 +14,10 @@ from typing import Final
 
 from sandbox_scenarios import Suite
 
+from sandbox_grader.counting import cluster_of
 from sandbox_grader.papers.breakdown import grouped
 from sandbox_grader.papers.figures import CorrelationOf, MetricMean, ObservedMean, PairedGain, SharedFact, played_with
 from sandbox_grader.papers.table import Grouped, PaperColumn, PaperTable, by_model
-from sandbox_grader.report import cluster_of
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import Estimate, correlation
 from sandbox_grader.toolscan.names import name_similarity
