@@ -6,11 +6,9 @@ good as denied; what is only asked, supposed or doubted was not said at all.
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
-from sandbox_grader.claims.clauses import Clause, Spoken
+from sandbox_grader.claims.clauses import Clause, Spoken, Standing
 
-Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
 _BOUND = re.compile(
     r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|no more than"
     r"|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|until)|upwards of"
@@ -59,7 +57,14 @@ _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 
 
 def standing(spoken: Spoken, start: int, end: int) -> Standing:
-    """How what stands from ``start`` to ``end`` is meant."""
+    """How what stands from ``start`` to ``end`` is meant; every fact asks it of the same places."""
+    found = spoken.standings.get((start, end))
+    if found is None:
+        found = spoken.standings[start, end] = _standing(spoken, start, end)
+    return found
+
+
+def _standing(spoken: Spoken, start: int, end: int) -> Standing:
     clause = spoken.clause_at(start)
     taken = start < max(spoken.withdrawn, spoken.taken[1]) and (start < spoken.withdrawn or spoken.taken[0] < end)
     if taken or (clause.disowned and clause.says):
@@ -87,11 +92,15 @@ def standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "past"
     if _FROM_BEFORE.search(before) and _MOVED.search(spoken.sentence(clause.sentence)):
         return "past"
-    if re.search(r"\b(?:used to|formerly|once was|no longer)\b", before):
+    if _OVER.search(before):
         return "denied"
-    if clause.history or re.search(r"\b(?:used to be|once|would have)\b", before):
+    if clause.history or _ONCE.search(before):
         return "past"
     return "said"
+
+
+_OVER = re.compile(r"\b(?:used to|formerly|once was|no longer)\b")
+_ONCE = re.compile(r"\b(?:used to be|once|would have)\b")
 
 
 def not_meant(spoken: Spoken, clause: Clause, start: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox_grader.claims.normal import one_of, plain, words_of
+from sandbox_grader.claims.normal import kept, one_of, plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.verbs import stem_of
 from sandbox_mcp.tools import World
@@ -25,6 +25,9 @@ _DAYS = (
 )
 _FULL_NAME = re.compile(r"\b[A-Z]\w+ [A-Z]\w+\b")
 _DENIES = re.compile(r"\b(?:not|no|never|none|nothing|without)\b|n['’]t\b", re.IGNORECASE)
+
+_words_said = kept(words_of)
+"""The user's words are the same behind all messages that come between two of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +81,14 @@ class Background:
         return "\n".join(sorted(self.touched)).casefold()
 
     @cached_property
+    def brought_up(self) -> str:
+        """What the user said and what deeds were about, without regard to capitals."""
+        return f"{self.user_said}\n{self.done_to}"
+
+    @cached_property
     def given_words(self) -> frozenset[str]:
         """The words that the user used."""
-        return words_of(self.user_said)
+        return _words_said(self.user_said)
 
     @property
     def asks_of_the_past(self) -> bool:
@@ -106,6 +114,11 @@ class Background:
     def names_as_said(self) -> frozenset[str]:
         """The names of the world, in any case."""
         return frozenset(map(str.casefold, self.names))
+
+    @cached_property
+    def names_and_parts(self) -> frozenset[str]:
+        """The names of the world, and their words, in any case."""
+        return self.names_as_said.union(*map(str.split, self.names_as_said))
 
     @cached_property
     def has_full_names(self) -> bool:

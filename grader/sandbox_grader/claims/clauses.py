@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
+from typing import Literal
 
 from sandbox_grader.claims.normal import SENTENCE, is_question, plain
 from sandbox_grader.claims.remark_words import HEARSAY, HEDGE, How
 from sandbox_grader.claims.remarks import remarks
 from sandbox_grader.claims.verbs import IRREGULAR
 
+Standing = Literal["said", "denied", "withdrawn", "unsaid", "doubted", "past"]
+"""How a place in a message is meant."""
 WORD = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\W_぀-ヿ㐀-䶿一-鿿]+|[%$€£¥°+]")
 _SUBJECT = (
     r"i|it|that|this|these|those|the|your|you|he|she|they|there|we|his|her|my|everyone|everybody|nobody|nothing|here"
@@ -153,7 +156,8 @@ _SENTENCE_OF = attrgetter("sentence")
 class Spoken:
     """A whole message: its plain text, that in lower case, its clauses, and from where on it was not taken back.
 
-    ``taken`` is where the one figure of several stands that was called wrong.
+    ``taken`` is where the one figure of several stands that was called wrong. ``standings`` is how places were found
+    to be meant, see :mod:`sandbox_grader.claims.asserted`.
     """
 
     text: str
@@ -163,6 +167,7 @@ class Spoken:
     quotes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     starts: list[int] = field(default_factory=list[int])
     taken: tuple[int, int] = (0, 0)
+    standings: dict[tuple[int, int], Standing] = field(default_factory=dict[tuple[int, int], Standing])
     _words: dict[str, list[int]] | None = None
     _spans: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 

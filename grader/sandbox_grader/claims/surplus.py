@@ -181,9 +181,8 @@ def _borne_out(verb: str, more: bool, clause: Clause, place: int, back: Backgrou
 def _of_another_thing(kinds: frozenset[str], after: str, more: bool, back: Background) -> bool:
     """Whether one more deed was done to a thing of the user's, or for a thing, that the session knows nothing of."""
     found = _YOURS.match(after) if more and kinds else _SIGNED_UP.match(after)
-    words = [word for word in (found.groups() if found else ()) if word]
-    known = back.stems | set(map(stem_of, back.world_words | _DATA))
-    return bool(words) and known.isdisjoint(map(stem_of, words))
+    stems = {stem_of(word) for word in (found.groups() if found else ()) if word}
+    return bool(stems) and stems.isdisjoint(back.stems) and stems.isdisjoint(map(stem_of, back.world_words | _DATA))
 
 
 _YOURS = re.compile(r"\w+ (?:off |on |up |down |out )?(?:all )?(?:of )?your (\w{3,})(?: (\w{3,}))?")
@@ -279,9 +278,8 @@ def _grounded(after: str, back: Background) -> bool:
 def _known_target(after: str, back: Background) -> bool:
     """Whether the one that something was also sent to is one that the user spoke of or that a call reached."""
     words = after.split(" ", 1)[1] if " " in after else ""
-    known = f"{back.user_said}\n{back.done_to}"
     role = _ROLES.search(words[:40])
-    if role and role[0] not in known and stem_of(role[0]) not in set(map(stem_of, back.given_words)):
+    if role and role[0] not in back.brought_up and stem_of(role[0]) not in set(map(stem_of, back.given_words)):
         return role[0] in ("everyone", "everybody", "all your contacts") and len(back.touched) > 1
     return not any(
         name.casefold() in words[:60]
@@ -294,22 +292,30 @@ def _known_target(after: str, back: Background) -> bool:
 def dumped(spoken: Spoken, facts: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> str | None:
     """Why a message is a dump of everything rather than an answer; None if it is not."""
     limit = MOST_NAMES + 2 * all(fact.type == "cannot" for fact in facts)
-    asked = words_of(" ".join(str(value) for fact in facts for value in (*fact.value, *fact.about)))
-    known = f"{back.user_said}\n{back.done_to}"
-    names = [
-        name for name in back.names
-        if name.split()[0].casefold() in spoken.low and not words_of(name) & asked
-        and name.split()[0].casefold() not in known and any(True for _ in places(spoken, name))
-    ]  # fmt: skip
     if len(_RAW.findall(spoken.text)) >= RAW_FIELDS:
         return "prints what the tools returned"
-    phones = {str(item.value) for item in mentions if item.kind == "phone" and len(str(item.value)) >= 9}
+    names = _further_names(spoken, facts, back)
     if len(names) > limit:
         return f"lists {len(names)} further names"
+    phones = {str(item.value) for item in mentions if item.kind == "phone" and len(str(item.value)) >= 9}
     wanted = sum(1 for fact in facts if fact.type == "phone")
-    given = re.sub(r"[^\d\n]", "", back.user_said)
-    if len(phones) > limit + wanted and not all(number[-9:] in given for number in phones):
-        return f"lists {len(phones)} phone numbers"
+    if len(phones) > limit + wanted:
+        given = re.sub(r"[^\d\n]", "", back.user_said)
+        if not all(number[-9:] in given for number in phones):
+            return f"lists {len(phones)} phone numbers"
     if len({(item.kind, item.value) for item in mentions}) > MOST_VALUES + 3 * len(facts):
         return "lists everything that was found"
     return None
+
+
+def _further_names(spoken: Spoken, facts: Sequence[Fact], back: Background) -> list[str]:
+    """The names of the world in a message that no fact has and that neither the user nor a deed brought up."""
+    said = [name for name in back.names if name.split()[0].casefold() in spoken.low]
+    if not said:
+        return []
+    asked = words_of(" ".join(str(value) for fact in facts for value in (*fact.value, *fact.about)))
+    return [
+        name for name in said
+        if not words_of(name) & asked and name.split()[0].casefold() not in back.brought_up
+        and any(True for _ in places(spoken, name))
+    ]  # fmt: skip

@@ -13,9 +13,9 @@ from typing import Any
 from sandbox_scenarios.model import Fact
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.asserted import Standing, not_meant, standing, superseded
+from sandbox_grader.claims.asserted import not_meant, standing, superseded
 from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.clauses import Spoken
+from sandbox_grader.claims.clauses import Spoken, Standing
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 from sandbox_grader.claims.normal import one_of

@@ -10,9 +10,9 @@ from functools import cached_property, lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.asserted import Standing, standing, superseded
+from sandbox_grader.claims.asserted import standing, superseded
 from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.clauses import WORD, Spoken
+from sandbox_grader.claims.clauses import WORD, Spoken, Standing
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 from sandbox_grader.claims.normal import one_of, plain, words_of
 
@@ -106,7 +106,7 @@ class _Reading:
     @cached_property
     def of_a_person(self) -> bool:
         """Whether the wordings are names, by the fact's type or because the world knows people who have them."""
-        known = {part for name in self.back.names for part in (name.casefold(), *name.casefold().split())}
+        known = self.back.names_and_parts
         return self.fact.type == "name" or all(str(value).casefold() in known for value in self.fact.value)
 
     @cached_property
@@ -204,13 +204,12 @@ class _Reading:
     def _listed(self, said: Sequence[Place]) -> set[str]:
         """The other people named in the same sentence, but for those that the user or a deed brought up."""
         sentences = {self.spoken.clause_at(place[0]).sentence for place in said}
-        brought_up = f"{self.back.user_said}\n{self.back.done_to}"
         return {
             name
             for name, start, end in self.foreign
             if self.spoken.clause_at(start).sentence in sentences
             and standing(self.spoken, start, end) != "denied"
-            and name.split()[0].casefold() not in brought_up
+            and name.split()[0].casefold() not in self.back.brought_up
         }
 
     def _rival(self, said: Sequence[Place]) -> str | None:

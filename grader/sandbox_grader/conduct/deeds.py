@@ -12,7 +12,7 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, reaches_a_person, text_of
-from sandbox_grader.conduct.order import Rehearsal
+from sandbox_grader.conduct.order import rehearsal_of
 from sandbox_grader.metric import Solution
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.tooltalk.comparing import AsWritten, Compare
@@ -147,13 +147,12 @@ def _disorder(
     heard: ObservedSession, wanted: Sequence[ReferenceCall], pairs: Mapping[int, int], scenario: Scenario | None
 ) -> Iterator[ConductFinding]:
     """The actions that came before something of the solution that they depend on, each once."""
-    rehearsal = Rehearsal(scenario, wanted) if scenario else None
     acted = {call.seq for call in heard.deeds}
     for early, place in sorted(pairs.items()):
         if heard.calls[early].seq not in acted:
             continue
         later = [(late, other) for late, other in pairs.items() if late > early and other < place]
-        reason = _dependence(heard, wanted, early, place, sorted(later), rehearsal)
+        reason = _dependence(heard, wanted, early, place, sorted(later), scenario)
         if reason:
             tool = heard.calls[early].called
             yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}", tool)
@@ -165,7 +164,7 @@ def _dependence(
     early: int,
     place: int,
     later: Sequence[tuple[int, int]],
-    rehearsal: Rehearsal | None,
+    scenario: Scenario | None,
 ) -> str | None:
     for late, other in later:
         first = heard.calls[late]
@@ -173,7 +172,7 @@ def _dependence(
         if value is not None:
             return f"{value!r} comes from {first.called}, which was called after it"
         acts = heard.labels.get(wanted[other].tool)
-        problem = rehearsal.swapped(other, place) if rehearsal and acts else None
+        problem = rehearsal_of(scenario, wanted).swapped(other, place) if scenario and acts else None
         if problem:
             return f"before {first.called} {problem}"
     return None

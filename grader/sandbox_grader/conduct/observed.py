@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
 from sandbox_scenarios.stage import home_of
@@ -63,7 +63,7 @@ class ObservedSession:
         guessed = is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)
         offered = {t.tool: t.action for t in self.trajectory.started.tools if not (guessed and t.action)}
         if self.ours:
-            said |= {name: tool.action for name, tool in self.home.tools.items()}
+            said |= _acting(self.home)
         return offered | said
 
     @cached_property
@@ -120,11 +120,18 @@ class ObservedSession:
             yield from self.told_by(event)
 
 
+@lru_cache(maxsize=64)
+def _acting(home: World) -> Mapping[str, bool]:
+    """Whether each tool of a world acts."""
+    return {name: tool.action for name, tool in home.tools.items()}
+
+
 def is_reply(event: Message | ToolCall) -> TypeGuard[Message]:
     """Whether an event is something that the agent said to the user."""
     return isinstance(event, Message) and (event.sender, event.recipient) == ("agent", "user")
 
 
+@lru_cache(maxsize=4096)
 def words(name: str) -> frozenset[str]:
     """The words of a tool's name, whichever way they are joined, in lower case."""
     return frozenset(word.lower() for word in _WORD.findall(name))

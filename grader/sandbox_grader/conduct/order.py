@@ -6,6 +6,8 @@ rows may always change places.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
@@ -27,9 +29,15 @@ class Rehearsal:
         self._named = {leaf for call in wanted for leaf in leaves(call.arguments)}
         self._there = {key for rows in scenario.world.tables.values() for key in rows}
         self._usual: tuple[list[Outcome], Any] | None = None
+        self._swapped: dict[tuple[int, int], str | None] = {}
 
     def swapped(self, first: int, second: int) -> str | None:
         """What goes wrong if the second call comes right before the first one; None if nothing does."""
+        if (first, second) not in self._swapped:
+            self._swapped[first, second] = self._problem(first, second)
+        return self._swapped[first, second]
+
+    def _problem(self, first: int, second: int) -> str | None:
         usual = self._usual = self._usual or self._run(range(len(self._wanted)))
         if self._alike(first, second, usual[0]):
             return None
@@ -76,3 +84,21 @@ class Rehearsal:
         if column.role is not None and column.role.kind in ("key", "id"):
             return value in self._there
         return not (column.passing or (column.type == "timestamp" and value not in self._named))
+
+
+def rehearsal_of(scenario: Scenario, wanted: Sequence[ReferenceCall]) -> Rehearsal:
+    """The rehearsal of a solution, one for all sessions that are held against it."""
+    return _rehearsal(scenario, _Plan(repr([(call.tool, call.arguments) for call in wanted]), tuple(wanted)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The calls of a solution; what they are ``written`` as tells them from any others."""
+
+    written: str
+    calls: Sequence[ReferenceCall] = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _rehearsal(scenario: Scenario, plan: _Plan) -> Rehearsal:
+    return Rehearsal(scenario, plan.calls)

@@ -6,13 +6,21 @@ blamed on the event that wrote it, which may come before the one at which a mile
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sandbox_scenarios.model import START, CallConstraint, Expected, MessageConstraint, TableConstraint
+from sandbox_scenarios.model import (
+    START,
+    CallConstraint,
+    CallPattern,
+    Constraint,
+    Expected,
+    MessageConstraint,
+    TableConstraint,
+)
 
 from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_pattern
-from sandbox_grader.milestones.measures import Lookup, forms, judged_by
+from sandbox_grader.milestones.measures import Lookup, forms, judged_by, referred
 from sandbox_grader.milestones.phrases import shown, title
 from sandbox_grader.milestones.worked_out import is_worked_out
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -62,14 +70,32 @@ def expectation(expected: Expected, name: str, lookup: Lookup) -> Json:
     return {"measure": measure, **value, **({} if within is None else {"within": within})}
 
 
+def _once(
+    explained: "Explainer",
+    constraint: Constraint,
+    values: Iterable[Expected],
+    tell: Callable[[], Json],
+    pattern: CallPattern | None = None,
+) -> Json:
+    """What a constraint expects; the same object for all sessions if it takes no value from their calls."""
+    told, key = explained.nodes.links.told, (id(constraint), id(pattern))
+    if key not in told:
+        told[key] = None if any(map(referred, values)) else tell()
+    return told[key] or tell()
+
+
 def _message(explained: "Explainer", constraint: MessageConstraint) -> Json:
     nearest = explained.nearest_message(constraint)
     value, event = (nearest[0], nearest[2]) if nearest else (0.0, None)
     between = {"sender": constraint.sender, "recipient": constraint.recipient}
+
+    def expected() -> Json:
+        return {**between, "content": expectation(constraint.content, "content", explained.lookup)}
+
     return {
         "similarity": round(value, DIGITS),
         "seq": _seq(event),
-        "expected": {**between, "content": expectation(constraint.content, "content", explained.lookup)},
+        "expected": _once(explained, constraint, (constraint.content,), expected),
         "found": event and {**between, "content": _brief(event.content)},
     }
 
@@ -78,8 +104,12 @@ def _call(explained: "Explainer", constraint: CallConstraint) -> Json:
     nearest = explained.nearest_call(constraint)
     pattern, event = (nearest[1], nearest[2]) if nearest else (constraint.patterns[0], None)
     fine = event is not None and is_candidate(constraint, event)
-    others = {item.tool: None for item in constraint.patterns if item.tool != pattern.tool}
-    arguments = {name: expectation(value, name, explained.lookup) for name, value in pattern.arguments.items()}
+
+    def expected() -> Json:
+        others = {item.tool: None for item in constraint.patterns if item.tool != pattern.tool}
+        arguments = {name: expectation(value, name, explained.lookup) for name, value in pattern.arguments.items()}
+        return {"tool": pattern.tool, **({"or": list(others)} if others else {}), "arguments": arguments}
+
     found = event and {
         "tool": event.called,
         "arguments": {name: _brief(value) for name, value in event.arguments.items()},
@@ -88,7 +118,7 @@ def _call(explained: "Explainer", constraint: CallConstraint) -> Json:
     return {
         "similarity": round(judge_pattern(pattern, event, explained.compare), DIGITS) if fine and event else 0.0,
         "seq": _seq(event),
-        "expected": {"tool": pattern.tool, **({"or": list(others)} if others else {}), "arguments": arguments},
+        "expected": _once(explained, constraint, pattern.arguments.values(), expected, pattern),
         "found": found,
     }
 
@@ -109,17 +139,21 @@ def _table(explained: "Explainer", constraint: TableConstraint) -> Json:
     else:
         wrote = list(_writers(explained, table, keys, named))
         caused = next((seq for at, seq in reversed(wrote) if at <= index), None)
-        if value < judge.value(state, since, explained.compare, fleeting=True):
+        if value < 1 and value < judge.value(state, since, explained.compare, fleeting=True):
             undone = next((seq for at, seq in wrote if at > index), None)
     about = {"table": table, "change": constraint.kind}
-    expected = [
-        {name: expectation(item, name, explained.lookup) for name, item in row.items()} for row in constraint.rows
-    ]
+
+    def expected() -> Json:
+        wanted = [
+            {name: expectation(item, name, explained.lookup) for name, item in row.items()} for row in constraint.rows
+        ]
+        return {**about, **({"since": constraint.since} if constraint.since != START else {}), "rows": wanted}
+
     found = [{name: _brief(rows[key].get(name)) for name in named} for key in keys if key in rows]
     return {
         "similarity": round(value, DIGITS),
         "seq": None if explained.index is None else explained.seq_of(index),
-        "expected": {**about, **({"since": constraint.since} if constraint.since != START else {}), "rows": expected},
+        "expected": _once(explained, constraint, (item for row in constraint.rows for item in row.values()), expected),
         "found": {**about, "rows": found, **(_at_end(judge, keys, rows, named) if undone is not None else {})},
         "caused_by": caused,
         "undone_by": undone,

@@ -12,6 +12,7 @@ from typing import Any
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, MessageConstraint, TableConstraint
 
 from sandbox_grader.milestones.candidates import Hope, Hopes
+from sandbox_grader.milestones.links import Lasting
 from sandbox_grader.milestones.measures import Lookup, referred, similarity
 from sandbox_grader.milestones.row_versions import Life
 from sandbox_grader.milestones.timeline import Timeline
@@ -93,17 +94,6 @@ def judge_pattern(pattern: CallPattern, event: Message | ToolCall, compare: Comp
     if not isinstance(event, ToolCall) or event.called != pattern.tool:
         return 0.0
     return fields_of(pattern.arguments, event.arguments, compare)
-
-
-@dataclass(frozen=True, slots=True)
-class Lasting:
-    """What of an achieved state must still be so at the end: not ``columns``, which later milestones set again.
-
-    With ``rows`` False rows need not last either, because a later milestone removes some.
-    """
-
-    columns: frozenset[str] = frozenset()
-    rows: bool = True
 
 
 class TableJudge:

@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, cast
 
-from sandbox_scenarios.model import Expected, Fact, MessageConstraint, Milestone, ValueRef
+from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.verbs import claimed, kinds_of
-from sandbox_grader.milestones.cells import PLACEHOLDER
 from sandbox_grader.milestones.measures import Lookup, forms
+from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.tools import Tool
@@ -42,27 +42,28 @@ class Listened:
 class Listener:
     """Listens to the agent's messages to the user in one session."""
 
-    def __init__(self, timeline: Timeline, milestones: Sequence[Milestone]) -> None:
+    def __init__(self, timeline: Timeline, facts: Sequence[Fact]) -> None:
+        """``facts`` is what any milestone asks to be told: none of it is out of place in a message."""
         self._timeline = timeline
-        self._milestones = milestones
+        self._all_facts = facts
         self._heard: dict[tuple[int, int, tuple[Fact, ...]], Hearing] = {}
         self._backgrounds: dict[int, Background] = {}
 
     def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
         """What a message claims of some facts. Without ``lookup``, values from elsewhere count as right."""
         facts = claims_of(expected)
-        filled = [filled_in(fact, expected.values, lookup) for fact in facts]
+        filled = [filled_in(fact, expected, lookup) for fact in facts]
         asked = [fact for fact in filled if fact is not None]
-        denied = [fact for fact in (filled_in(one, expected.values, lookup) for one in forbidden(expected)) if fact]
+        denied = [fact for fact in (filled_in(one, expected, lookup) for one in forbidden(expected)) if fact]
         hearing = self._hear(index, asked)
         findings = iter(hearing.findings)
         given = [_missing(facts[n]) if fact is None else next(findings) for n, fact in enumerate(filled)]
         if lookup is None:
             given = [
-                Finding("stated", "") if _refers(fact, expected.values) else found
+                Finding("stated", "") if refers(fact, expected) else found
                 for fact, found in zip(facts, given, strict=True)
             ]
-        known = lookup is not None or not any(_refers(fact, expected.values) for fact in facts)
+        known = lookup is not None or not any(refers(fact, expected) for fact in facts)
         forbidden_said = self._forbidden(index, denied)
         false = forbidden_said or (hearing.false if known else None)
         reasons = tuple(item.why for item in given if item.outcome != "stated")
@@ -74,7 +75,7 @@ class Listener:
     def findings(self, expected: Expected, index: int, lookup: Lookup | None) -> Iterator[tuple[Fact, Finding]]:
         """Every fact, as far as its values are known, with what a message was heard to say of it."""
         facts = claims_of(expected)
-        filled = [filled_in(fact, expected.values, lookup) for fact in facts]
+        filled = [filled_in(fact, expected, lookup) for fact in facts]
         heard = iter(self._hear(index, [fact for fact in filled if fact is not None]).findings)
         for fact, known in zip(facts, filled, strict=True):
             if known is not None:
@@ -88,7 +89,7 @@ class Listener:
 
     def dumps(self, expected: Expected, index: int) -> str | None:
         """Why a message is a dump of everything rather than an answer, in words; None if it is not."""
-        return self._hear(index, [fact for fact in claims_of(expected) if not _refers(fact, expected.values)]).dumped
+        return self._hear(index, [fact for fact in claims_of(expected) if not refers(fact, expected)]).dumped
 
     def withdraws(self, index: int) -> bool:
         """Whether a message takes back what was said before it."""
@@ -145,15 +146,6 @@ class Listener:
         events = enumerate(self._timeline.events)
         found = [(place, event) for place, event in events if isinstance(event, ToolCall) and event.caller == "agent"]
         return [place for place, _ in found], [call for _, call in found]
-
-    @cached_property
-    def _all_facts(self) -> tuple[Fact, ...]:
-        """What any milestone asks to be told: none of it is out of place in a message."""
-        contents = (
-            item.content for milestone in self._milestones for item in milestone.constraints
-            if isinstance(item, MessageConstraint)
-        )  # fmt: skip
-        return tuple(fact for content in contents for fact in claims_of(content) if not _refers(fact, content.values))
 
     def background(self, index: int) -> Background:
         """What had been said and done before the message at an index, one for all between the same two calls."""
@@ -249,31 +241,22 @@ def _switches(calls: Iterable[ToolCall]) -> Mapping[str, str]:
     return {name: ways.pop() for name, ways in found.items() if len(ways) == 1}
 
 
-def claims_of(expected: Expected) -> tuple[Fact, ...]:
-    """The facts of an expectation, with their types."""
-    return expected.claims or tuple(Fact("text", wordings) for wordings in expected.value or ())
-
-
 def forbidden(expected: Expected) -> tuple[Fact, ...]:
     """The facts that must not be claimed."""
     return (*expected.denies, *(Fact("text", (text,)) for text in expected.avoid))
 
 
-def filled_in(fact: Fact, values: Mapping[str, ValueRef], lookup: Lookup | None) -> Fact | None:
+def filled_in(fact: Fact, expected: Expected, lookup: Lookup | None) -> Fact | None:
     """A fact with its placeholders filled in every acceptable way; None if nothing is left of its values."""
-    if not _refers(fact, values):
+    if not refers(fact, expected):
         return fact
     if lookup is None:
         return None
-    written = ((value,) if not isinstance(value, str) else forms(value, values, lookup) for value in fact.value)
+    written = (
+        (value,) if not isinstance(value, str) else forms(value, expected.values, lookup) for value in fact.value
+    )
     found = tuple(chain.from_iterable(written))
     return replace(fact, value=found) if found else None
-
-
-def _refers(fact: Fact, values: Mapping[str, ValueRef]) -> bool:
-    return bool(values) and any(
-        name in values for value in fact.value if isinstance(value, str) for name in PLACEHOLDER.findall(value)
-    )
 
 
 def _missing(fact: Fact) -> Finding:

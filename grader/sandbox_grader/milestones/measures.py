@@ -151,7 +151,10 @@ def avoided(expected: Expected, text: str, lookup: Lookup) -> list[str]:
 
 def forms(wording: str, values: Mapping[str, ValueRef], lookup: Lookup) -> Iterator[str]:
     """A wording with its placeholders filled, in every acceptable way; nothing if one of them has no value."""
-    names = tuple(dict.fromkeys(name for name in PLACEHOLDER.findall(wording) if name in values))
+    names = tuple(dict.fromkeys(name for name in PLACEHOLDER.findall(wording) if name in values)) if values else ()
+    if not names:
+        yield wording
+        return
     for chosen in product(*(lookup(values[name]) for name in names)):
         filling = dict(zip(names, map(written, chosen), strict=True))
         yield PLACEHOLDER.sub(lambda found, filling=filling: filling.get(found[1], found[0]), wording)

@@ -12,13 +12,14 @@ from sandbox_scenarios.model import (
     CallConstraint,
     Constraint,
     Expected,
+    Fact,
     MessageConstraint,
     Milestone,
     TableConstraint,
     ValueRef,
 )  # fmt: skip
 
-from sandbox_grader.milestones.cells import shape
+from sandbox_grader.milestones.cells import PLACEHOLDER, shape
 from sandbox_grader.milestones.measures import is_exact, referred, taken
 from sandbox_mcp.trajectory import Message, ToolCall
 
@@ -87,3 +88,15 @@ def yielding(wanted: Sequence[tuple[ValueRef, Fits]], events: Sequence[Message |
         return first.setdefault(shape(found, index), index) if any(found) else -1
 
     return yields
+
+
+def claims_of(expected: Expected) -> tuple[Fact, ...]:
+    """The facts of an expectation, with their types."""
+    return expected.claims or tuple(Fact("text", wordings) for wordings in expected.value or ())
+
+
+def refers(fact: Fact, expected: Expected) -> bool:
+    """Whether a fact of an expectation takes a value from elsewhere."""
+    named = expected.values
+    texts = [value for value in fact.value if isinstance(value, str)] if named else ()
+    return any(name in named for text in texts for name in PLACEHOLDER.findall(text))

@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from sandbox_scenarios.model import Milestone, Scenario, TableConstraint
 
 from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.links import Links, links_of
 from sandbox_grader.milestones.matching import MatchedPlace, match
 from sandbox_grader.milestones.measures import is_fuzzy
 from sandbox_grader.milestones.referring import compared, named
@@ -74,8 +75,7 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
 
 def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     timeline = Timeline(trajectory, scenario.home, scenario.world)
-    nodes, placed = _placed(scenario.milestones, timeline, mines=False)
-    fields, mines = _placed(scenario.minefields, timeline, mines=True)
+    (nodes, placed), (fields, mines) = (_placed(links, timeline) for links in links_of(scenario))
     hit = tuple(
         number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
     )
@@ -117,20 +117,19 @@ def check(scenario: Scenario) -> None:
                     raise GraderError(f"{where}scenario {scenario.name!r}: {text}")
 
 
-def _placed(
-    milestones: tuple[Milestone, ...], timeline: Timeline, *, mines: bool
-) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
-    nodes = StrictNodes(milestones, timeline, mines=mines)
-    if not milestones or not timeline.events:
+def _placed(links: Links, timeline: Timeline) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
+    nodes = StrictNodes(links, timeline)
+    if not links.milestones or not timeline.events:
         return nodes, {}
-    return nodes, as_far_as_used(match(nodes, range(len(milestones)), nodes.edges), nodes.before, timeline.events)
+    placed = match(nodes, range(len(links.milestones)), links.edges)
+    return nodes, as_far_as_used(placed, links.before, timeline.events)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:
     wanted = AllowedChanges(scenario.allows)
     for number, place in placed.items():
         slots = nodes.slots(number, placed)
-        tables = [item for item in scenario.milestones[number].constraints if isinstance(item, TableConstraint)]
+        tables = [item for item in nodes.milestones[number].constraints if isinstance(item, TableConstraint)]
         index = nodes.achieved(number, place, slots) if tables else None
         if index is not None:
             for constraint in tables:

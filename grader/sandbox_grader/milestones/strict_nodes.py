@@ -22,12 +22,12 @@ from sandbox_scenarios.model import (
     Constraint,
     Expected,
     MessageConstraint,
-    Milestone,
     TableConstraint,
     ValueRef,
 )  # fmt: skip
 
-from sandbox_grader.milestones.judges import FAVOURABLE, Compare, Lasting, TableJudge, judge_event
+from sandbox_grader.milestones.judges import FAVOURABLE, Compare, TableJudge, judge_event
+from sandbox_grader.milestones.links import CALL, Links
 from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.matching import MatchedPlace, View
 from sandbox_grader.milestones.measures import Lookup
@@ -36,46 +36,22 @@ from sandbox_grader.milestones.referring import fitting, taken_from, values_of, 
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
 
-CALL = "call"
-"""The aspect of a place that values are taken from: which call was matched there, -1 if none."""
-Aspect = tuple[int, str]
-"""Something about another milestone's place: its number, and a table (the version there) or ``CALL``."""
-
 
 class StrictNodes:
     """The milestones of one list, by number, as the matcher wants them.
 
     A view is what its aspects say, in the order of ``aspects`` and -1 as long as nothing is known, and the smallest
-    similarity so far of what the milestone rests on.
+    similarity so far of what the milestone rests on. ``links`` is what does not hang on the session.
     """
 
-    def __init__(self, milestones: Sequence[Milestone], timeline: Timeline, *, mines: bool = False) -> None:
-        self.milestones = milestones
+    def __init__(self, links: Links, timeline: Timeline) -> None:
+        self.links = links
+        self.milestones, self.numbers, self.before = links.milestones, links.numbers, links.before
+        self.gated, self.aspects = links.gated, links.aspects
         self.timeline = timeline
         self.length = len(timeline.events)
-        self.listener = Listener(timeline, milestones)
-        self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
-        self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
-        self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
-        self.gated = [not mines and bool(self.before[n]) and _speaks(item) for n, item in enumerate(milestones)]
-        self.aspects = [self._aspects(item) for item in milestones]
-        self._watched = [
-            [
-                (n, at)
-                for n, aspects in enumerate(self.aspects)
-                for at, (seen, _) in enumerate(aspects)
-                if seen == number
-            ]
-            for number in range(len(milestones))
-        ]
-        self._judges = {
-            (number, id(constraint)): TableJudge(
-                constraint, timeline, None if mines else self.lasting(number, constraint)
-            )
-            for number, item in enumerate(milestones)
-            for constraint in item.constraints
-            if isinstance(constraint, TableConstraint)
-        }
+        self.listener = Listener(timeline, links.facts)
+        self._judges: dict[tuple[int, int], TableJudge] = {}
         self._ceilings: dict[int, list[float]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
         self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
@@ -83,8 +59,7 @@ class StrictNodes:
 
     def references(self, node: int) -> frozenset[int]:
         """The milestones whose place this one's similarity depends on."""
-        resting = self.before[node] if self.gated[node] else ()
-        return frozenset({number for number, _ in self.aspects[node]}.union(resting))
+        return self.links.references[node]
 
     def start(self, node: int) -> View:
         """A view with nothing known."""
@@ -95,7 +70,7 @@ class StrictNodes:
         slots, met = view
         if mark is not None:
             known = list(slots)
-            for (follower, slot), told in zip(self._watched[reference], mark, strict=True):
+            for (follower, slot), told in zip(self.links.watched[reference], mark, strict=True):
                 if follower == node:
                     known[slot] = told
             slots = tuple(known)
@@ -111,7 +86,7 @@ class StrictNodes:
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:
         """At every event what the aspects of later milestones say of this one being placed there."""
-        columns = [self._told(node, follower, slot, view) for follower, slot in self._watched[node]]
+        columns = [self._told(node, follower, slot, view) for follower, slot in self.links.watched[node]]
         return list(zip(*columns, strict=True)) if columns else None
 
     def ceiling(self, node: int) -> Sequence[float]:
@@ -171,7 +146,11 @@ class StrictNodes:
 
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
         """What judges one of a milestone's constraints on tables."""
-        return self._judges[node, id(constraint)]
+        key = (node, id(constraint))
+        judge = self._judges.get(key)
+        if judge is None:
+            judge = self._judges[key] = TableJudge(constraint, self.timeline, self.links.lasting[key])
+        return judge
 
     def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
         """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
@@ -195,19 +174,6 @@ class StrictNodes:
             return 0
         wanted = (self.numbers[constraint.since], constraint.table)
         return max(0, slots[self.aspects[node].index(wanted)])
-
-    def lasting(self, number: int, constraint: TableConstraint) -> Lasting | None:
-        """What a constraint achieves for good: all but what milestones after it set or remove in the same table."""
-        if self.milestones[number].transient:
-            return None
-        later = [
-            other
-            for follower in _descendants(number, self.edges)
-            for other in self.milestones[follower].constraints
-            if isinstance(other, TableConstraint) and other.table == constraint.table
-        ]
-        columns = {column for other in later if other.kind in ("is", "updates") for row in other.rows for column in row}
-        return Lasting(frozenset(columns), all(other.kind != "removes" for other in later))
 
     def _product(
         self,
@@ -298,19 +264,6 @@ class StrictNodes:
         ]
         return [told[version] for version in self.timeline.versions(table)]
 
-    def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
-        found: dict[Aspect, None] = {}
-        for constraint in milestone.constraints:
-            if isinstance(constraint, TableConstraint) and constraint.since != START:
-                found[self.numbers[constraint.since], constraint.table] = None
-        for ref in values_of(milestone):
-            found[self.numbers[ref.milestone], CALL] = None
-        return tuple(found)
-
-
-def _speaks(milestone: Milestone) -> bool:
-    return any(isinstance(constraint, MessageConstraint) for constraint in milestone.constraints)
-
 
 def hears(constraint: Constraint) -> TypeGuard[MessageConstraint]:
     """Whether a constraint asks what a message of the agent to the user claims."""
@@ -323,11 +276,3 @@ def hears(constraint: Constraint) -> TypeGuard[MessageConstraint]:
 
 def _is_table(constraint: Constraint) -> bool:
     return isinstance(constraint, TableConstraint)
-
-
-def _descendants(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    found, frontier = set[int](), {node}
-    while frontier:
-        frontier = {after for before, after in edges if before in frontier} - found
-        found |= frontier
-    return found

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from sandbox_grader.milestones.case import LO, MESSAGES
 from sandbox_grader.milestones.compat_nodes import DEAD, CompatNodes
 from sandbox_grader.milestones.history import History
+from sandbox_grader.milestones.links import CALL, Links
 from sandbox_grader.milestones.matching import MatchedPlace, match
-from sandbox_grader.milestones.strict_nodes import CALL, StrictNodes
+from sandbox_grader.milestones.strict_nodes import StrictNodes
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.translate import to_case
 from sandbox_scenarios.model import Expected, Milestone, ValueRef
@@ -90,10 +91,10 @@ def strictly(nodes: StrictNodes) -> At:
 @settings(max_examples=at_least(25), deadline=None)
 @given(todo=steps(7))
 def test_strict_finds_what_trying_everything_finds(name: str, todo: Steps):
-    nodes = StrictNodes(TRIOS[name], Timeline(play(todo).done()))
+    nodes = StrictNodes(Links(TRIOS[name]), Timeline(play(todo).done()))
     members = range(len(TRIOS[name]))
-    total, expected = best(strictly(nodes), members, nodes.edges, nodes.length, {}, 0)
-    found = match(nodes, members, nodes.edges)
+    total, expected = best(strictly(nodes), members, nodes.links.edges, nodes.length, {}, 0)
+    found = match(nodes, members, nodes.links.edges)
     assert sum(place.similarity for place in found.values()) == pytest.approx(total, abs=1e-9)
     assert {n: place.index for n, place in found.items()} == {n: place.index for n, place in expected.items()}
 
@@ -102,7 +103,7 @@ def test_strict_finds_what_trying_everything_finds(name: str, todo: Steps):
 @settings(max_examples=at_least(20), deadline=None)
 @given(todo=steps())
 def test_strict_ceilings_are_never_exceeded(name: str, todo: Steps):
-    nodes = StrictNodes(TRIOS[name], Timeline(play(todo).done()))
+    nodes = StrictNodes(Links(TRIOS[name]), Timeline(play(todo).done()))
     at = strictly(nodes)
     for first in range(nodes.length):
         for second in range(first, nodes.length):
@@ -171,7 +172,7 @@ class TestMarks:
         played = Play().calls("search", name="Ann", result=[{"phone": "+1", "at": 1}])
         played.calls("search", name="Ann", result=[{"phone": "+1", "at": 2}])
         played.changes("send", "messaging", "m", text("m", to="+1"))
-        nodes = StrictNodes(TRIOS["values"], Timeline(played.done()))
+        nodes = StrictNodes(Links(TRIOS["values"]), Timeline(played.done()))
         marks = nodes.marks(0, nodes.start(0))
         assert marks is not None
         assert marks[1] == marks[2] != marks[0]
@@ -179,7 +180,7 @@ class TestMarks:
     def test_a_call_that_yields_what_nobody_could_use_is_none(self):
         played = Play().calls("search", name="Ann", result=[{"phone": "+1"}])
         played.changes("send", "messaging", "m", text("m", to="+2"))
-        nodes = StrictNodes(TRIOS["values"][:2], Timeline(played.done()))
+        nodes = StrictNodes(Links(TRIOS["values"][:2]), Timeline(played.done()))
         assert nodes.marks(0, nodes.start(0)) == [(-1,)] * 3
         assert nodes.slots(1, {0: MatchedPlace(1, 1.0)}) == (1,)  # reports still name the call
 
@@ -189,13 +190,13 @@ class TestMarks:
             .changes("add", "reminder", "x", {"content": "zzz"})
             .changes("add", "reminder", "y", {"content": "milk"})
         )
-        nodes = StrictNodes(TRIOS["states"], Timeline(played.done()))
+        nodes = StrictNodes(Links(TRIOS["states"]), Timeline(played.done()))
         marks = nodes.marks(0, nodes.start(0))
         assert marks is not None
         assert marks[0] == marks[1] != marks[2]
 
     def test_nobody_refers_to_the_last_one(self):
-        nodes = StrictNodes(TRIOS["states"], Timeline(Play().done()))
+        nodes = StrictNodes(Links(TRIOS["states"]), Timeline(Play().done()))
         assert nodes.marks(2, nodes.start(2)) is None
 
     def test_a_place_from_which_a_follower_could_never_be_met_is_dead(self):

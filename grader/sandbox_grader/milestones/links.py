@@ -1,0 +1,116 @@
+"""What the milestones of a list have to do with each other, the same for every session that is held against them.
+
+Policy: a milestone takes values from others' calls and compares states with those at others' places; a message also
+rests on the milestones right before it. What a milestone achieved for good, later ones may set again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sandbox_scenarios.model import START, MessageConstraint, Milestone, Scenario, TableConstraint
+
+from sandbox_grader.milestones.referring import claims_of, refers, values_of
+
+CALL = "call"
+"""The aspect of a place that values are taken from: which call was matched there, -1 if none."""
+Aspect = tuple[int, str]
+"""Something about another milestone's place: its number, and a table (the version there) or ``CALL``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What of an achieved state must still be so at the end: not ``columns``, which later milestones set again.
+
+    With ``rows`` False rows need not last either, because a later milestone removes some.
+    """
+
+    columns: frozenset[str] = frozenset()
+    rows: bool = True
+
+
+class Links:
+    """Milestones, or with ``mines`` minefields, by number, as their ``numbers`` by id tell.
+
+    ``before`` are the direct predecessors of each, ``edges`` the same in pairs. ``gated`` are those that count only as
+    far as their predecessors were met. ``aspects`` is what each sees of others, ``watched`` who sees which of its own,
+    and ``references`` are those whose place its similarity depends on. ``lasting`` is what a milestone achieves for
+    good by a constraint on a table. ``facts`` are all that replies are asked for, but those with values from calls,
+    and ``told`` what constraints expect, as explanations tell it, by the ``id`` of constraint and pattern of a call.
+    """
+
+    def __init__(self, milestones: Sequence[Milestone], *, mines: bool = False) -> None:
+        self.milestones = milestones
+        self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
+        self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
+        self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
+        self.gated = [not mines and bool(self.before[n]) and _speaks(item) for n, item in enumerate(milestones)]
+        self.aspects = [self._aspects(item) for item in milestones]
+        self.watched = [
+            [
+                (n, at)
+                for n, aspects in enumerate(self.aspects)
+                for at, (seen, _) in enumerate(aspects)
+                if seen == number
+            ]
+            for number in range(len(milestones))
+        ]
+        self.references = [
+            frozenset((*(seen for seen, _ in aspects), *(before if gated else ())))
+            for aspects, before, gated in zip(self.aspects, self.before, self.gated, strict=True)
+        ]
+        self.lasting: Mapping[tuple[int, int], Lasting | None] = {
+            (number, id(constraint)): None if mines else self._lasting(number, constraint)
+            for number, item in enumerate(milestones)
+            for constraint in item.constraints
+            if isinstance(constraint, TableConstraint)
+        }
+        contents = [
+            item.content
+            for milestone in milestones
+            for item in milestone.constraints
+            if isinstance(item, MessageConstraint)
+        ]
+        self.told: dict[tuple[int, int], Mapping[str, Any] | None] = {}
+        self.facts = tuple(fact for content in contents for fact in claims_of(content) if not refers(fact, content))
+
+    def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
+        found: dict[Aspect, None] = {}
+        for constraint in milestone.constraints:
+            if isinstance(constraint, TableConstraint) and constraint.since != START:
+                found[self.numbers[constraint.since], constraint.table] = None
+        for ref in values_of(milestone):
+            found[self.numbers[ref.milestone], CALL] = None
+        return tuple(found)
+
+    def _lasting(self, number: int, constraint: TableConstraint) -> Lasting | None:
+        """What a constraint achieves for good: all but what milestones after it set or remove in the same table."""
+        if self.milestones[number].transient:
+            return None
+        later = [
+            other
+            for follower in _descendants(number, self.edges)
+            for other in self.milestones[follower].constraints
+            if isinstance(other, TableConstraint) and other.table == constraint.table
+        ]
+        columns = {column for other in later if other.kind in ("is", "updates") for row in other.rows for column in row}
+        return Lasting(frozenset(columns), all(other.kind != "removes" for other in later))
+
+
+@lru_cache(maxsize=1024)
+def links_of(scenario: Scenario) -> tuple[Links, Links]:
+    """Those of a scenario's milestones, and those of its minefields."""
+    return Links(scenario.milestones), Links(scenario.minefields, mines=True)
+
+
+def _speaks(milestone: Milestone) -> bool:
+    return any(isinstance(constraint, MessageConstraint) for constraint in milestone.constraints)
+
+
+def _descendants(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    found, frontier = set[int](), {node}
+    while frontier:
+        frontier = {after for before, after in edges if before in frontier} - found
+        found |= frontier
+    return found
