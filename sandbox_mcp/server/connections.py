@@ -20,6 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sandbox_mcp.server.guard import problem
 from sandbox_mcp.server.malformed import TooManyNamesError, UnanswerableError, whole_body
+from sandbox_mcp.server.plain_calls import PlainCalls
 from sandbox_mcp.session.open_session import OpenSession
 
 MOST = 64
@@ -46,6 +47,7 @@ class Connections:
 
     def __init__(self, transport: StreamableHTTPSessionManager, max_body: int) -> None:
         self._transport = transport
+        self._plain_calls = PlainCalls(transport)
         self._max_body = max_body
         self._places: WeakKeyDictionary[object, _Place] = WeakKeyDictionary()
         self._order: OrderedDict[str, _Place] = OrderedDict()
@@ -66,10 +68,12 @@ class Connections:
             return await JSONResponse(refusal, 400)(scope, receive, send)
         if read is None:
             return None  # the client has gone before it had said what it wants
-        place = self._place(owner)
         used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
         if used is None:
-            return await self._transport.asgi_app(scope, read, self._noting(place, send))
+            if isinstance(owner, OpenSession) and await self._plain_calls.answered(owner, scope, read, send):
+                return None
+            return await self._transport.asgi_app(scope, read, self._noting(self._place(owner), send))
+        place = self._place(owner)
         if used not in place.known:
             return await Response(NOT_FOUND, 404, media_type="application/json")(scope, read, send)
         if scope["method"] == "DELETE":

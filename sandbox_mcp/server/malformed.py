@@ -91,8 +91,30 @@ def _is_unicode(value: Any) -> bool:
     return True
 
 
-async def whole_body(receive: Receive, limit: int) -> Receive | None:
-    """Wait for the body of a request; an ASGI ``receive`` that hands it on mended, or None if the client has gone.
+class WholeBody:
+    """The body of a request, mended; as an ASGI ``receive`` it hands itself on, and then what comes after it.
+
+    ``complete`` says whether ``data`` is all of it, which it is not where it is longer than it may be.
+    """
+
+    __slots__ = ("_handed_on", "_receive", "complete", "data")
+
+    def __init__(self, data: bytes, receive: Receive, *, complete: bool) -> None:
+        self.data = data
+        self.complete = complete
+        self._receive = receive
+        self._handed_on = False
+
+    async def __call__(self) -> Message:
+        """The body the first time, and then whatever the client sends."""
+        if self._handed_on:
+            return await self._receive()
+        self._handed_on = True
+        return {"type": "http.request", "body": self.data, "more_body": not self.complete}
+
+
+async def whole_body(receive: Receive, limit: int) -> WholeBody | None:
+    """Wait for the body of a request; None if the client has gone.
 
     A body longer than ``limit`` is left to whoever refuses it.
 
@@ -114,9 +136,4 @@ async def whole_body(receive: Receive, limit: int) -> Receive | None:
         raise TooManyNamesError
     if not more:
         check_answerable(body)
-    waiting = [{"type": "http.request", "body": mended_body(body), "more_body": more}]
-
-    async def handed_on() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return handed_on
+    return WholeBody(mended_body(body), receive, complete=not more)

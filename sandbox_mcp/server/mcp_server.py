@@ -8,7 +8,7 @@ step earlier, in a middleware; tests hold what it answers against the SDK's own 
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 from weakref import WeakKeyDictionary
@@ -24,7 +24,7 @@ from mcp_types import (
     ListToolsResult,
     PaginatedRequestParams,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
 from sandbox_mcp.server.confirming import Confirming, Refused
@@ -122,7 +122,11 @@ class SessionFace:
     def attended(self, ctx: Context) -> OpenSession | None:
         """The session, unless a harness brings it the words of its user."""
         opened = self.find(ctx)
-        return opened if self.elicits and opened.session.spec.user_channel == "tool" else None
+        return opened if self.may_ask(opened) else None
+
+    def may_ask(self, opened: OpenSession) -> bool:
+        """Whether a client may be asked something about calls in this session."""
+        return self.elicits and opened.session.spec.user_channel == "tool"
 
 
 def server_for(opened: OpenSession, *, elicits: bool = True) -> Server[Any]:
@@ -163,7 +167,7 @@ def server_of(
         **further,
     )
     stamp = {SERVER_INFO_META_KEY: server.server_info_stamp}
-    server.middleware.insert(0, _Answering(face, stamp, pages, meter))
+    server.middleware.insert(0, Answering(face, stamp, pages, meter))
     if (out := exporting()) is not None:
         from sandbox_mcp.server.telemetry import TracedRequests
 
@@ -171,7 +175,7 @@ def server_of(
     return server
 
 
-class _Answering:
+class Answering:
     """The middleware that answers calls, keeps answers that never change, and speaks for the session on connecting."""
 
     def __init__(self, face: Face, stamp: Mapping[str, Any], pages: ToolPages, meter: CallMeter | None) -> None:
@@ -183,15 +187,14 @@ class _Answering:
         self._confirming = Confirming()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Answer a request, or have it answered."""
         if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor"):
             raise MCPError(INVALID_PARAMS, "there is no such page: every list is whole, and gives out no cursor")
         match ctx.method:
             case "tools/call":
-                began = time.perf_counter()
-                wire = await self._call(ctx)
-                if self._meter is not None:
-                    self._meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
-                return wire
+                params = ctx.params or {}
+                name = name_in(params.get("name"))
+                return await self._carried_out(name, self._result(ctx, name, params), ctx.protocol_version)
             case "tools/list":
                 return await self._list(ctx, call_next)
             case "initialize" | "server/discover":
@@ -205,23 +208,44 @@ class _Answering:
             case _:
                 return await call_next(ctx)
 
-    async def _call(self, ctx: Context) -> dict[str, Any]:
-        """What comes of a call, also of one about which the person at the client was or may be asked."""
-        params = ctx.params or {}
-        name, arguments = name_in(params.get("name")), params.get("arguments")
+    def answers_plainly(self, opened: OpenSession) -> bool:
+        """Whether a call in a session that the HTTP application found takes nothing to answer but the session."""
+        face = self._face
+        return type(face) is SessionFace and face.find is in_scope and not face.may_ask(opened)
+
+    async def call_of(self, opened: OpenSession, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What comes of a call of the newer protocol about which nobody is asked, as it travels."""
+        name = name_in(params.get("name"))
+        result = opened.call(name, params.get("arguments"), meta=params.get("_meta"))
+        return await self._carried_out(name, result, LATEST_MODERN_VERSION)
+
+    async def _carried_out(
+        self, name: str, result: Awaitable[CallResult | PreparedResult], version: str
+    ) -> dict[str, Any]:
+        """The result of a call as it travels, whatever breaks on the way, and counted."""
+        began = time.perf_counter()
         try:
-            result: CallResult | PreparedResult | None = None
-            if "inputResponses" in params and (opened := self._face.attended(ctx)) is not None:
-                result = await self._confirming.answered(opened, AgentCall(name, arguments), params)
-            if result is None:
-                result = await self._face.call(ctx, name, arguments, params.get("_meta"))
-                if isinstance(result, Refused) and (opened := self._face.attended(ctx)) is not None:
-                    result = await self._confirming.ask(ctx, opened, AgentCall(name, arguments), result)
+            came = await result
         except Exception:  # whatever it was, the agent's run must not die of a bug of ours
             logger.exception("the call of %r failed", name)
-            result = CallResult({}, BROKEN)
-        stamp = self._stamp if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
-        return wire_result(result, stamp) if isinstance(result, CallResult) else result.wire(stamp)
+            came = CallResult({}, BROKEN)
+        stamp = self._stamp if version in MODERN_PROTOCOL_VERSIONS else None
+        wire = wire_result(came, stamp) if isinstance(came, CallResult) else came.wire(stamp)
+        if self._meter is not None:
+            self._meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
+        return wire
+
+    async def _result(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | PreparedResult:
+        """What comes of a call, also of one about which the person at the client was or may be asked."""
+        arguments = params.get("arguments")
+        if "inputResponses" in params and (opened := self._face.attended(ctx)) is not None:
+            answered = await self._confirming.answered(opened, AgentCall(name, arguments), params)
+            if answered is not None:
+                return answered
+        result = await self._face.call(ctx, name, arguments, params.get("_meta"))
+        if isinstance(result, Refused) and (opened := self._face.attended(ctx)) is not None:
+            return await self._confirming.ask(ctx, opened, AgentCall(name, arguments), result)
+        return result
 
     async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The SDK's own answer for this protocol version; all servers without pages share it."""

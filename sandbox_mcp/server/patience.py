@@ -11,6 +11,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_mcp.server.gathering import GatheringTransport
+
 MOST_CONNECTIONS = 2000
 """How many connections a server holds open, where the system lets it."""
 RESERVED = 192
@@ -79,7 +81,7 @@ class PatientProtocol(asyncio.Protocol):
         self._http: Any = AutoHTTPProtocol(**given)
         self._answered = self._http.on_response_complete
         self._http.on_response_complete = self._next
-        self._transport: asyncio.Transport | None = None
+        self._transport: GatheringTransport | None = None
         self._awaited: tuple[str, object] | None = None
         self._until: asyncio.TimerHandle | None = None
         self._fetching: asyncio.TimerHandle | None = None
@@ -94,8 +96,8 @@ class PatientProtocol(asyncio.Protocol):
         """A client has connected."""
         if not isinstance(transport, asyncio.Transport):
             raise TypeError(f"expected a transport to write to, got {type(transport).__name__}")
-        self._transport = transport
-        self._http.connection_made(transport)
+        self._transport = GatheringTransport(transport)
+        self._http.connection_made(self._transport)
         if self._among.admit(self):
             self._wait_for_more()
         else:
@@ -179,6 +181,8 @@ class PatientProtocol(asyncio.Protocol):
 
     def _next(self) -> None:
         """An answer has gone out; a connection that is idle holds on to nothing that it was about."""
+        if self._transport is not None:
+            self._transport.send_held()
         self._http.cycle.scope = self._http.scope = {}
         self._answered()
         self._wait_for_more()

@@ -1,0 +1,69 @@
+"""What an answer is sent in: as few pieces as it can be, because every piece costs a call of the system.
+
+Policy: uvicorn writes the head of an answer and its body one after the other, and each would go out by itself. What is
+written without waiting in between goes out together: at the end of the answer, or when the loop takes its next turn.
+"""
+
+import asyncio
+from typing import Any
+
+MOST_HELD = 65536
+"""Bytes that are held back; whoever writes more without waiting has to feel when the client does not keep up."""
+
+
+class GatheringTransport(asyncio.Transport):
+    """A transport that sends in one piece what is written in one go."""
+
+    __slots__ = ("_held", "_size", "_wire")
+
+    def __init__(self, wire: asyncio.Transport) -> None:
+        self._wire = wire
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Take what is to be sent."""
+        if not data:
+            return
+        if not self._held:
+            asyncio.get_running_loop().call_soon(self.send_held)
+        self._held.append(bytes(data))
+        self._size += len(data)
+        if self._size > MOST_HELD:
+            self.send_held()
+
+    def send_held(self) -> None:
+        """Send all that was written so far."""
+        if self._held:
+            held, self._held, self._size = self._held, [], 0
+            self._wire.write(b"".join(held) if len(held) > 1 else held[0])
+
+    def get_write_buffer_size(self) -> int:
+        """How many bytes have been written and not been sent."""
+        return self._size + self._wire.get_write_buffer_size()
+
+    def close(self) -> None:
+        """Send what was written, and then no more."""
+        self.send_held()
+        self._wire.close()
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._held.clear()
+        self._wire.abort()
+
+    def is_closing(self) -> bool:
+        """Whether the connection is at its end."""
+        return self._wire.is_closing()
+
+    def pause_reading(self) -> None:
+        """Leave unread what the client sends."""
+        self._wire.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        self._wire.resume_reading()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """What is known of the connection."""
+        return self._wire.get_extra_info(name, default)

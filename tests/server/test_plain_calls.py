@@ -1,0 +1,203 @@
+"""Calls that are answered without the SDK: the answers are its own, and it gets whatever is not plainly a call."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from sandbox_mcp.server.app import serving
+from sandbox_mcp.server.context import Context
+from sandbox_mcp.server.mcp_server import routed_server
+from sandbox_mcp.server.settings import ServerSettings
+from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.open_session import OpenSession
+from tests.each import each
+from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, opened_in, recorded
+
+pytestmark = pytest.mark.anyio
+MAX_BODY = 4000
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "Content-Type": "application/json",
+    "MCP-Protocol-Version": MODERN,
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "set_wifi_status",
+}
+CALL: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 7,
+    "method": "tools/call",
+    "params": {"name": "set_wifi_status", "arguments": {"on": False}, "_meta": ENVELOPE},
+}
+
+
+async def looking_on(ctx: Context, call_next: CallNext) -> HandlerResult:
+    return await call_next(ctx)
+
+
+@asynccontextmanager
+async def url_of(session: OpenSession, manager: SessionManager, *, by_sdk: bool) -> AsyncGenerator[str]:
+    """A session's URL; ``by_sdk`` has every request go through the SDK, since a middleware wants to see each."""
+    server = routed_server()
+    if by_sdk:
+        server.middleware.insert(0, looking_on)
+    async with serving(manager, ServerSettings(max_body=MAX_BODY), server) as base:
+        yield f"{base}/s/{session.token}/mcp"
+
+
+async def answer_to(
+    content: bytes, headers: list[tuple[str, str]], *, by_sdk: bool, channel: str = "harness"
+) -> tuple[int, Mapping[str, str], bytes, list[Any]]:
+    """What a request is answered with, and the calls that are recorded after it."""
+    manager = SessionManager(SUITE, batch_window=0.0)
+    session = opened_in(manager, variant="all_tools", user_channel=channel)
+    async with url_of(session, manager, by_sdk=by_sdk) as url, httpx2.AsyncClient(timeout=100) as http:
+        answer = await http.post(url, content=content, headers=headers)
+    told = {name: value for name, value in answer.headers.items() if name not in ("date", "mcp-session-id")}
+    calls = [replace(event, wall={}) for event in recorded(session).events]
+    return answer.status_code, told, answer.content, calls
+
+
+def body(**changed: Any) -> bytes:
+    return json.dumps({**CALL, **changed}).encode()
+
+
+def body_with(**changed: Any) -> bytes:
+    return body(params={**CALL["params"], **changed})
+
+
+def headers(**changed: str | None) -> list[tuple[str, str]]:
+    wanted = {**HEADERS, **{name.replace("_", "-"): value for name, value in changed.items()}}
+    return [(name, value) for name, value in wanted.items() if value is not None]
+
+
+PLAIN = {
+    "a call": (body(), headers()),
+    "an id in text": (body(id="seven"), headers()),
+    "an id beyond 64 bits": (body(id=2**70), headers()),
+    "no arguments": (body_with(name="get_wifi_status", arguments={}), headers(Mcp_Name="get_wifi_status")),
+    "arguments left out": (
+        body(params={"name": "get_wifi_status", "_meta": ENVELOPE}),
+        headers(Mcp_Name="get_wifi_status"),
+    ),
+    "an unknown tool": (body_with(name="wifi"), headers(Mcp_Name="wifi")),
+    "wrong arguments": (body_with(arguments={"on": "perhaps"}), headers()),
+    "a list of arguments": (body_with(arguments=[1]), headers()),
+    "letters of many scripts": (body_with(arguments={"on": "ß, 日本, \U0001f600"}), headers()),
+    "half a letter": (body_with(arguments={"on": "\ud800"}), headers()),
+    "a mark of a batch": (
+        body_with(_meta={**ENVELOPE, "sandbox-mcp/batch": {"id": "b", "index": 0, "size": 1}}),
+        headers(),
+    ),
+    "an answer that was not asked for": (body_with(inputResponses={"confirm": {}}, requestState="x"), headers()),
+    "JSON alone": (body(), headers(Accept="application/json")),
+    "a content type with letters": (body(), headers(Content_Type="application/json; charset=utf-8")),
+    "a name in base64": (body(), headers(Mcp_Name="=?base64?c2V0X3dpZmlfc3RhdHVz?=")),
+    "no name": (body(params={"arguments": {}, "_meta": ENVELOPE}), headers()),
+    "an unknown member": (body(more=1), headers()),
+}
+OTHER = {
+    "everything accepted": (body(), headers(Accept="*/*")),
+    "nothing accepted": (body(), headers(Accept="text/html")),
+    "no accepted type": (body(), headers(Accept=None)),
+    "another content type": (body(), headers(Content_Type="text/plain")),
+    "a content type in capitals": (body(), headers(Content_Type="Application/JSON")),
+    "another method in the header": (body(), headers(Mcp_Method="tools/list")),
+    "no method in the header": (body(), headers(Mcp_Method=None)),
+    "another method in the body": (body(method="tools/list"), headers()),
+    "another name in the header": (body(), headers(Mcp_Name="get_wifi_status")),
+    "no name in the header": (body(), headers(Mcp_Name=None)),
+    "a method twice": (body(), [*headers(), ("Mcp-Method", "tools/call")]),
+    "a version twice": (body(), [*headers(), ("MCP-Protocol-Version", MODERN)]),
+    "an accepted type twice": (body(), [*headers(), ("Accept", "text/html")]),
+    "a version of the future": (
+        body_with(_meta={**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}),
+        headers(MCP_Protocol_Version="2099-01-01"),
+    ),
+    "an older version": (body(), headers(MCP_Protocol_Version="2025-11-25")),
+    "an older version throughout": (
+        body_with(_meta={**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2025-11-25"}),
+        headers(MCP_Protocol_Version="2025-11-25"),
+    ),
+    "versions that differ": (
+        body_with(_meta={**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2025-11-25"}),
+        headers(),
+    ),
+    "no version": (body(), headers(MCP_Protocol_Version=None)),
+    "no envelope": (body_with(_meta={}), headers()),
+    "no capabilities": (body_with(_meta={"io.modelcontextprotocol/protocolVersion": MODERN}), headers()),
+    "a name that is none": (body_with(name=7), headers()),
+    "no parameters": (body(params=None), headers()),
+    "parameters in a list": (body(params=[1]), headers()),
+    "no id": (json.dumps({name: value for name, value in CALL.items() if name != "id"}).encode(), headers()),
+    "an id of null": (body(id=None), headers()),
+    "an id with a point": (body(id=7.5), headers()),
+    "an id of true": (body(id=True), headers()),
+    "another version of JSON-RPC": (body(jsonrpc="1.0"), headers()),
+    "a batch": (b"[" + body() + b"]", headers()),
+    "a word": (b'"tools/call"', headers()),
+    "half a body": (body()[:-2], headers()),
+    "letters that are none": (body().replace(b"false", b'"\xff"'), headers()),
+    "nothing": (b"", headers()),
+    "too much": (body_with(arguments={"on": "x" * MAX_BODY}), headers()),
+}
+
+
+@each("name", [*PLAIN, *OTHER])
+async def test_every_request_is_answered_and_recorded_as_by_the_sdk(name: str) -> None:
+    content, sent = {**PLAIN, **OTHER}[name]
+    ours = await answer_to(content, sent, by_sdk=False)
+    assert ours == await answer_to(content, sent, by_sdk=True)
+
+
+@pytest.fixture
+def refused_by_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the SDK answer nothing but 599."""
+
+    async def refusing(self: Any, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 599, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    monkeypatch.setattr(StreamableHTTPSessionManager, "_handle_request", refusing)
+
+
+@pytest.mark.usefixtures("refused_by_sdk")
+@each("name", PLAIN)
+async def test_plain_calls_are_answered_without_the_sdk(name: str) -> None:
+    status, *_ = await answer_to(*PLAIN[name], by_sdk=False)
+    assert status == 200
+
+
+@pytest.mark.usefixtures("refused_by_sdk")
+@each("name", OTHER)
+async def test_whatever_is_not_plainly_a_call_is_left_to_the_sdk(name: str) -> None:
+    status, *_ = await answer_to(*OTHER[name], by_sdk=False)
+    assert status >= 400
+
+
+@pytest.mark.usefixtures("refused_by_sdk")
+async def test_a_call_about_which_a_person_may_be_asked_is_left_to_the_sdk() -> None:
+    status, *_ = await answer_to(*PLAIN["a call"], by_sdk=False, channel="tool")
+    assert status == 599
+
+
+@pytest.mark.usefixtures("refused_by_sdk")
+async def test_a_call_that_a_middleware_wants_to_see_is_left_to_the_sdk() -> None:
+    status, *_ = await answer_to(*PLAIN["a call"], by_sdk=True)
+    assert status == 599
+
+
+async def test_a_call_that_breaks_is_told_as_by_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(OpenSession, "call", broken)
+    ours = await answer_to(*PLAIN["a call"], by_sdk=False)
+    assert ours == await answer_to(*PLAIN["a call"], by_sdk=True)
+    assert json.loads(ours[2])["result"]["isError"] is True
