@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b, sha256
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
+from sandbox_scenarios.homes import RECORDED
 
 from sandbox_grader.derived import code_digest
 from sandbox_grader.errors import GraderError
@@ -274,10 +275,14 @@ def all_ours() -> bool:
     return not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
 
 
+_ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
+
+
 def scores_key(places: Iterable[Path], *options: str) -> str | None:
     """A digest of what scores depend on besides the log: files and folders of scenarios, worlds, code and options.
 
-    None where that cannot be told.
+    None where that cannot be told: where another package has a say, and where a scenario names a tape, which is another
+    file again.
 
     Raises:
         WorldError: a file with worlds cannot be loaded.
@@ -285,6 +290,9 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
     if not all_ours():
         return None
     own = [file for place in places for file in (sorted(place.rglob("*.yaml")) if place.is_dir() else [place])]
+    with suppress(OSError):  # whoever reads the scenarios says so
+        if any(_ON_TAPE.search(file.read_bytes()) for file in own):
+            return None
     parts = [*options, code_digest(), *(_stamp(path) for path in (*own, *sources()))]
     return sha256("\n".join(parts).encode()).hexdigest()
 

@@ -156,7 +156,11 @@ class Suite:
                 raise ScenarioFileError(
                     str(place), None, "does not exist; expected a scenario file or a folder of them"
                 )
-            paths += sorted(place.rglob("*.yaml")) if place.is_dir() else [place]
+            found = sorted(place.rglob("*.yaml")) if place.is_dir() else [place]
+            if not found and (other := min(place.rglob("*.yml"), default=None)):
+                problem = f"has no file whose name ends in .yaml; rename {other.name} and its like, or name each file"
+                raise ScenarioFileError(str(place), None, problem)
+            paths += found
         return paths
 
     def own_files(self) -> tuple[Path, ...] | None:

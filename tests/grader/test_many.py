@@ -147,6 +147,16 @@ def test_a_change_to_what_a_world_of_ones_own_is_made_of_makes_kept_scores_old(
     assert counted(folder, jobs=1)[1] == TRIALS + 1
 
 
+@pytest.mark.parametrize(
+    "home", ["{recorded: lamps.jsonl}", '{"recorded": "lamps.jsonl"}', "\n      recorded : lamps.jsonl"]
+)
+def test_scores_are_not_kept_where_a_scenario_names_a_tape(home: str, folder: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(f"family: mine\nscenarios:\n  - name: mine\n    world: {home}\n    extends: wifi_off\n")
+    grade_many(logs(folder), SuiteFinder((mine,)), jobs=1)
+    assert not (folder / PLACE).exists()
+
+
 def test_kept_scores_that_are_broken_are_no_obstacle(folder: Path) -> None:
     first, _ = counted(folder, jobs=1)
     (folder / PLACE).write_bytes(b"not a database" * 100)

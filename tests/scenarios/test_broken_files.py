@@ -98,6 +98,13 @@ def test_a_file_that_is_absent(tmp_path: Path) -> None:
         Suite([tmp_path / "nowhere"]).names()
 
 
+def test_a_folder_whose_files_end_otherwise_says_how_they_should(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text("family: mine\nscenarios:\n  - name: mine\n    extends: wifi_off\n")
+    with pytest.raises(ScenarioFileError, match=r"no file whose name ends in \.yaml; rename mine\.yml"):
+        Suite(tmp_path).names()
+    assert Suite(tmp_path / "mine.yml").names() == ("mine",)
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "folder.yaml").mkdir()
     with pytest.raises(ScenarioFileError, match=r"folder\.yaml: cannot be read"):
