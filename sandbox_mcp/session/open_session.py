@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 import anyio
 
 from sandbox_mcp.session.agent_calls import AgentCall, CallResult, Unconfirmed
+from sandbox_mcp.session.announcing import Notice
 from sandbox_mcp.session.batching import WINDOW, Batcher
 from sandbox_mcp.session.log_files import LogFile
-from sandbox_mcp.session.session import Notice, Reply, Session
+from sandbox_mcp.session.session import Reply, Session
 from sandbox_mcp.session.tool_channel import SEND, say_to_user, send_message
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.trajectory import EndReason, MemoryLog, Sink, to_line
@@ -65,7 +66,7 @@ class OpenSession:
         self._watchers: list[Callable[[], None]] = []
         self._closing: list[Callable[[], None]] = []
         self._forgotten: list[Callable[[], None]] = []
-        session.on_notice = self._tell
+        session.announcements.on_notice = self._tell
 
     async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
         """Let the agent call a tool it was offered. Faults are results, never exceptions.

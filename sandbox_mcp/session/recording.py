@@ -22,11 +22,10 @@ class Recorder:
     ``back`` has something done in the thread that the sink belongs to, where events come about in another.
     """
 
-    __slots__ = ("_sink", "_wall", "back", "ended", "lost", "seq")
+    __slots__ = ("_sink", "back", "ended", "lost", "seq")
 
-    def __init__(self, sink: Sink, wall: Callable[[], float] = time.time) -> None:
+    def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._wall = wall
         self.seq = 0
         self.ended = False
         self.lost: OSError | None = None
@@ -71,18 +70,24 @@ class Recorder:
         )
 
     def call(
-        self, name: str, outcome: Outcome, clock: float, batch: str, meta: Mapping[str, Any], caller: Role
+        self,
+        name: str,
+        outcome: Outcome,
+        clock: float,
+        meta: Mapping[str, Any],
+        caller: Role,
+        batch: str | None = None,
     ) -> None:
         """Keep one call, under the name that the caller knows the tool by, and how it came out.
 
-        Raises like :meth:`write`.
+        It is a batch of its own unless one is named. Raises like :meth:`write`.
         """
         self.write(
             ToolCall(
                 seq=self.seq,
                 clock=clock,
                 call=f"c{self.seq}",
-                batch=batch,
+                batch=batch or f"b{self.seq}",
                 caller=caller,
                 name=name,
                 tool=outcome.tool.name if outcome.tool else None,
@@ -103,4 +108,4 @@ class Recorder:
 
     def stamp(self) -> Mapping[str, Any]:
         """The ``wall`` field of an event: seconds since the epoch."""
-        return {"time": round(self._wall(), 6)}
+        return {"time": round(time.time(), 6)}

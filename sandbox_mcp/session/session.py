@@ -14,11 +14,12 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from sandbox_scenarios.filling import as_text
-from sandbox_scenarios.stage import NOTHING, OPENING, FallenDue, Stage, failed
+from sandbox_scenarios.stage import NOTHING, OPENING, Stage, failed
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.own_code import told
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Due, Unconfirmed
+from sandbox_mcp.session.announcing import Announcements, Notice
 from sandbox_mcp.session.hearing import CallsSoFar
 from sandbox_mcp.session.opening import (
     SessionError,
@@ -31,22 +32,15 @@ from sandbox_mcp.session.recording import Back, Recorder
 from sandbox_mcp.telemetry import answering
 from sandbox_mcp.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
-from sandbox_mcp.trajectory import EndReason, Message, Role, Sink, ToolCall, Trajectory
+from sandbox_mcp.trajectory import EndReason, Role, Sink, ToolCall, Trajectory
 from sandbox_mcp.trajectory.log import plain
 from sandbox_mcp.users import Line, User, UserAct, UserError, UserTurn
 from sandbox_mcp.world import Running
 from sandbox_mcp.world.faults import WorldFailedError
 
+OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 _Value = TypeVar("_Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that was announced in the world, and when, in seconds since 1970 by the virtual clock."""
-
-    timestamp: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +82,11 @@ class Session:
         self.turns = 0
         self.calls = 0
         self.ended: EndReason | None = None
-        self.on_notice: Callable[[], None] = lambda: None
-        self._announced: list[Notice] = []
-        self._notices: list[str] = []
-        self._heard = scenario.clock.now
-        self._happened: set[FallenDue] = set()
         self._dialogue: list[Line] = []
         acting = (tool.tool for tool in self._calls.actions.values())
         self._hearing = CallsSoFar(scenario, frozenset(tool.name for tool in acting if tool.action))
         self._recorder = Recorder(sink)
+        self.announcements = Announcements(self.stage, self._recorder)
 
     def begin(self) -> str:
         """Write the session's start, tell agent and user what they need to know, and let the user open.
@@ -138,9 +128,8 @@ class Session:
         """
         results: dict[int, CallResult] = {}
         try:
-            refusal = self._refusal()
-            if refusal:
-                return [CallResult({}, refusal) for _ in calls]
+            if refusal := self._refusal():
+                return [refusal for _ in calls]
             self._carry_out(calls, results)
         except OSError as error:
             self._check_lost(error)
@@ -149,12 +138,12 @@ class Session:
     @contextmanager
     def handing_back(self, back: Back) -> Generator[None]:
         """While calls are made in another thread, have ``back`` do in this one what they record and announce."""
-        tell = self.on_notice
-        self._recorder.back, self.on_notice = back, partial(back, tell)
+        tell = self.announcements.on_notice
+        self._recorder.back, self.announcements.on_notice = back, partial(back, tell)
         try:
             yield
         finally:
-            self._recorder.back, self.on_notice = None, tell
+            self._recorder.back, self.announcements.on_notice = None, tell
 
     def _carry_out(self, calls: Sequence[AgentCall], results: dict[int, CallResult]) -> None:
         """Make the calls of a batch, and keep what comes of each as soon as it is recorded."""
@@ -172,11 +161,12 @@ class Session:
             except WorldFailedError as failure:
                 results.update(enumerate(self._failed(failure, due, clock, batch, calls)))
                 return
-            results[due.index] = self._record(due.name, outcome, clock, batch, {**calls[due.index].meta, **meta})
+            meta = {**calls[due.index].meta, **meta}
+            results[due.index] = self._record(due.name, outcome, clock, meta, batch=batch)
         self._announce()
         if order:
             last = order[-1].index
-            results[last] = results[last].with_notices(self._take_notices())
+            results[last] = results[last].with_notices(self.announcements.take())
 
     def _failed(
         self, failure: WorldFailedError, due: Due | None, clock: float, batch: str, calls: Sequence[AgentCall]
@@ -184,7 +174,7 @@ class Session:
         """Record the call on which the world's own code broke, and end a session that says nothing about the agent."""
         if due is not None and isinstance(due.checked, Bound):
             outcome = Outcome(due.checked.tool, due.checked.arguments, fault=failed(failure))
-            self._record(due.name, outcome, clock, batch, calls[due.index].meta)
+            self._record(due.name, outcome, clock, calls[due.index].meta, batch=batch)
         self.end("world_failed", str(failure))
         text = "WorldFailedError: the world itself is broken and this session is over; the call is not to blame"
         return [CallResult({}, text) for _ in calls]
@@ -195,24 +185,19 @@ class Session:
         What had been announced with the refusal is told with this result, because the refusal was not heard.
         """
         try:
-            refusal = self._refusal()
-            if refusal:
-                return CallResult({}, refusal)
+            if refusal := self._refusal():
+                return refusal
             self._confirm(refused.code, meta)
         except OSError as error:
             self._check_lost(error)
             return CallResult({}, UNRECORDED)
-        self._notices[:0] = refused.notices
+        self.announcements.give_back(refused.notices)
         return self.call_batch([call])[0]
 
-    def refuse(self, name: str, outcome: Outcome, meta: Mapping[str, Any] | None = None) -> CallResult:
+    def refuse(self, name: str, outcome: Outcome) -> CallResult:
         """Record a call that failed its checks elsewhere, as :meth:`call` would have."""
         try:
-            refusal = self._refusal()
-            if refusal:
-                return CallResult({}, refusal)
-            clock = self.stage.tick()
-            return self._record(name, outcome, clock, f"b{self._recorder.seq}", meta or {})
+            return self._refusal() or self._record(name, outcome, self.stage.tick())
         except OSError as error:
             self._check_lost(error)
             return CallResult({}, UNRECORDED)
@@ -239,8 +224,7 @@ class Session:
             turn = answer or await self._users_turn()
             for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
                 outcome = Outcome(made.tool, made.arguments, result=made.result)
-                batch = f"b{self._recorder.seq}"
-                self._record(made.tool.name, outcome, self.stage.now, batch, NOTHING, caller="user")
+                self._record(made.tool.name, outcome, self.stage.now, caller="user")
             came = {act.name: self._act(act) for act in turn.does}
         except UserError as error:
             return self._over("user_failed", str(error))
@@ -251,7 +235,7 @@ class Session:
         if turn.says is None:
             clock = self.stage.tick()
             outcome = self.stage.again(Bound(end_conversation, NOTHING))
-            self._record(END, outcome, clock, f"b{self._recorder.seq}", turn.meta, caller="user")
+            self._record(END, outcome, clock, turn.meta, caller="user")
             return self._over("user_ended")
         says = turn.says
         for name, result in came.items():  # what came of its acts stands where it says ``{act}``
@@ -263,7 +247,7 @@ class Session:
         limit = self._limit()
         if limit:
             return self._over(limit)
-        return Reply(says, over=False, notices=tuple(self._take_notices()))
+        return Reply(says, over=False, notices=tuple(self.announcements.take()))
 
     async def _users_turn(self) -> UserTurn:
         """What the user does about what was said to it.
@@ -350,7 +334,7 @@ class Session:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """All that has been announced so far, whether or not the agent has heard of it."""
-        return tuple(self._announced)
+        return tuple(self.announcements.notices)
 
     @property
     def has_notices(self) -> bool:
@@ -373,16 +357,8 @@ class Session:
             SessionError: the log is of another scenario, variant or seed, or the scenario has changed since.
         """
         check_same(self.spec, trajectory.started)
-        groups = 0
         for before, event in zip((None, *trajectory.events), trajectory.events, strict=False):
-            if _begins_anew(event, before):
-                groups += 1
-                if groups > 1:  # until here the world has announced all that was due
-                    self._heard = self.stage.now
-                    self._happened.clear()
-            waited = float(event.meta.get("waited", 0.0))
-            self.stage.set_time(event.clock + waited)
-            self._happened.update(self.stage.happened(event))
+            self.announcements.recall(event, before)
             if isinstance(event, ToolCall):
                 self.stage.recall(event)
                 self._count_call(event.caller)
@@ -391,8 +367,6 @@ class Session:
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(self._line(event.sender, event.content))
                 self.turns += 1
-            elif event.sender == "environment":
-                self._announced.append(Notice(event.clock, event.content))
         self.turns = max(0, self.turns - 1)  # the opening does not count
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.go_on(trajectory)
@@ -402,11 +376,11 @@ class Session:
             self.calls += 1
             self.turns += 2
 
-    def _refusal(self) -> str | None:
+    def _refusal(self) -> CallResult | None:
         limit = self._limit()
         if self.ended is None and limit:
             self.end(limit)
-        return "SessionOverError: this session is over; nothing more can be done in it" if self.over else None
+        return CallResult({}, OVER) if self.over else None
 
     def _limit(self) -> EndReason | None:
         """The limit of the scenario that has been reached."""
@@ -428,26 +402,11 @@ class Session:
         return Line("user", text) if speaker == "user" else self._hearing.line(text)
 
     def _announce(self) -> None:
-        """Let everything happen that has fallen due since this was last asked, and say so. That takes no time."""
-        now = self.stage.now
+        """Let the world have its say."""
         try:
-            for due, outcome, notice in self.stage.let_happen(self._heard, self._happened):
-                if outcome.changes:
-                    self._record(due.event.name, outcome, now, f"b{self._recorder.seq}", NOTHING, caller="environment")
-                if notice is not None:
-                    self._recorder.message("environment", "agent", notice, now, {due.event.table.name: due.row})
-                    self._notices.append(notice)
-                    self._announced.append(Notice(now, notice))
-                    self.on_notice()
+            self.announcements.let_happen()
         except WorldFailedError as failure:
             self.end("world_failed", str(failure))
-            return
-        self._happened.clear()
-        self._heard = now
-
-    def _take_notices(self) -> list[str]:
-        taken, self._notices = self._notices, []
-        return taken
 
     def _act(self, act: UserAct) -> str:
         """Let the user do something in the world; what came of it, as text. Its faults are answers, as an agent's are.
@@ -459,45 +418,28 @@ class Session:
         offered = {name: present(tool) for name, tool in self.stage.home.user_acts.items()}
         bound = bind(offered, act.name, dict(act.arguments))
         outcome = bound if isinstance(bound, Outcome) else self.stage.again(bound)
-        self._record(act.name, outcome, clock, f"b{self._recorder.seq}", NOTHING, caller="user")
+        self._record(act.name, outcome, clock, caller="user")
         return outcome.fault.text if outcome.fault else as_text(outcome.result)
 
     def _confirm(self, code: str, meta: Mapping[str, Any] = NOTHING) -> None:
         clock = self.stage.tick()
         outcome = Outcome(confirm_action, {"code": code}, fault=self.stage.confirm(code))
-        self._record(CONFIRM, outcome, clock, f"b{self._recorder.seq}", meta, caller="user")
+        self._record(CONFIRM, outcome, clock, meta, caller="user")
 
     def _record(
         self,
         name: str,
         outcome: Outcome,
         clock: float,
-        batch: str,
-        meta: Mapping[str, Any],
+        meta: Mapping[str, Any] = NOTHING,
         caller: Role = "agent",
+        batch: str | None = None,
     ) -> CallResult:
         self._count_call(caller)
-        self._recorder.call(name, outcome, clock, batch, meta, caller)
+        self._recorder.call(name, outcome, clock, meta, caller, batch)
         if caller == "agent" and outcome.fault is None and outcome.tool is not None:
             self._hearing.called(outcome.tool.name, outcome.arguments)
         return self._calls.shown(outcome, meta)
-
-
-def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
-    """Whether the world has had its say between two recorded events, if no crash came between them.
-
-    It speaks up after every batch of calls, with the user's word for it where there is one, and after every exchange
-    with the user. What followed last may have been cut short, so what was due since then has to be looked at again.
-    """
-    if isinstance(event, Message):
-        return event.sender == "agent"
-    if event.caller == "environment":
-        return False
-    if event.caller == "agent":
-        return not (isinstance(before, ToolCall) and (before.caller == "user" or before.batch == event.batch))
-    if isinstance(before, ToolCall):
-        return before.caller != "user"
-    return before is None or before.sender != "agent"
 
 
 def settled(coroutine: Coroutine[Any, Any, _Value]) -> _Value:

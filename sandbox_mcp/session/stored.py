@@ -118,7 +118,7 @@ class StoredSession(OpenSession):
             trajectory = None
         log = traced(self._file, trajectory)
         self.session = Session(last.spec, last.user, log, last.tools, last.live)
-        self.session.on_notice = self._tell
+        self.session.announcements.on_notice = self._tell
         if trajectory is None:
             self._file.path.write_bytes(b"")
             self.session.begin()

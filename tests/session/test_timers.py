@@ -169,7 +169,7 @@ def test_a_session_taken_up_again_knows_what_was_announced() -> None:
 def test_who_asked_to_be_told_is_told_once_for_each_notice() -> None:
     session, _ = opened()
     told: list[int] = []
-    session.on_notice = lambda: told.append(len(session.notices))
+    session.announcements.on_notice = lambda: told.append(len(session.notices))
     set_timer(session, 50, "eggs")
     set_timer(session, 20, "tea")
     session.call("wait", {"seconds": 100})
