@@ -158,7 +158,8 @@ class ChatAgent(Agent):
         async with brief.target.connect() as tools:
             offered = await tools.list()
             if self.react:
-                from sandbox_clients.react import STOP, ReactAsking, prompt
+                from sandbox_clients.react import ReactAsking
+                from sandbox_clients.react_text import STOP, prompt
 
                 asking: Asking = ReactAsking(self.asking(prompt(brief.instructions, offered), (), STOP))
             else:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sandbox_clients.chat_agent import Asking, Output
-from sandbox_clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, WrittenStep, prompt, read_step
+from sandbox_clients.react_text import CORRECTION, EMPTY, OBSERVATION, WrittenStep, read_step
 from sandbox_mcp.models.asking import FunctionCall, ModelAnswer
-
-__all__ = ("STOP", "ReactAsking", "prompt")
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ def gallery(sessions: Iterable[Scores]) -> list[ErrorExample]:
     for scores in sessions:
         errors = list(_errors(scores))
         firsts = {name: (tool, reason) for name, tool, reason in reversed(errors)}
-        calls = sum(item.get("kind") == "call" for item in _details(scores, "toolscan"))
+        calls = sum(item.get("kind") == "call" for item in scores.explained("toolscan"))
         for name, (tool, reason) in firsts.items():
             others = sum(other != name for other, _, _ in errors)
             found.setdefault(name, []).append(((others, calls), scores, tool, reason))
@@ -51,7 +51,7 @@ def gallery(sessions: Iterable[Scores]) -> list[ErrorExample]:
 
 def _errors(scores: Scores) -> Iterator[tuple[str, str, str]]:
     """Every error of a session: its class, the tool it was made with, and the reason."""
-    for item in _details(scores, "toolscan"):
+    for item in scores.explained("toolscan"):
         if item.get("kind") == "call" and item.get("pattern"):
             pattern = str(item["pattern"])
             name = PATTERNS.get(pattern, "required argument left out")
@@ -60,15 +60,10 @@ def _errors(scores: Scores) -> Iterator[tuple[str, str, str]]:
             name, argument = PATTERNS[STATUSES[str(item["status"])]], item.get("argument")
             told = f"argument {argument!r} has another value than the solution's" if argument else "it was never called"
             yield name, str(item["tool"]), told
-    for item in _details(scores, "tooltalk"):
+    for item in scores.explained("tooltalk"):
         if item.get("kind") == "turn":
             tools = [*map(str, item["incorrect"]), *map(str, item["missing"])]
             told = f"turn {item['turn']}: did {list(item['incorrect'])} and lacks {list(item['missing'])}"
             yield str(item["failure"]).replace("_", " "), tools[0] if tools else "", told
-    for item in _details(scores, "conduct"):
+    for item in scores.explained("conduct"):
         yield str(item["count"]).replace("_", " "), str(item.get("tool") or ""), f"{item['about']} (#{item['event']})"
-
-
-def _details(scores: Scores, family: str) -> Iterable[Mapping[str, Any]]:
-    verdict = scores.verdicts.get(family)
-    return verdict.details if verdict and scores.unscored(family) is None else ()

@@ -6,7 +6,7 @@ not scored either, unless that is wanted; for the family about users it counts. 
 has its numbers, and is in no mean with others.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -92,6 +92,15 @@ class Scores:
         if self.reason is not None and not (self.spoiled and family == USERS):
             return self.reason
         return verdict.inconclusive if verdict else f"{family} was not asked"
+
+    def counted(self, family: str) -> Verdict | None:
+        """What a family says of the session, if that counts."""
+        return self.verdicts[family] if self.unscored(family) is None else None
+
+    def explained(self, family: str) -> Sequence[Mapping[str, Any]]:
+        """What a family explains of a session that counts, such as its turns or calls."""
+        verdict = self.counted(family)
+        return verdict.details if verdict else ()
 
     def value(self, metric: str = SCORE) -> float | None:
         """A value by ``family.name`` as means and comparisons count it; None where it does not count."""

@@ -8,16 +8,18 @@ only rest on another one are not blamed, because the other one is there.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from sandbox_grader.conduct.metric import COUNTS
+from sandbox_grader.course import SessionCourse
 from sandbox_grader.metric import Verdict
 from sandbox_grader.mtu_bench.errors import CLASSES
-from sandbox_grader.papers.figures import MetricMean, MostFrequent, ObservedMean, Total, counted_verdict
+from sandbox_grader.papers.figures import MetricMean, MostFrequent, ObservedMean, Total
 from sandbox_grader.papers.table import Grouped, LabelledRun, PaperColumn, PaperTable, by_model
-from sandbox_grader.scores import STATEFUL, Scores
+from sandbox_grader.scores import SCORE, STATEFUL, Scores
 from sandbox_grader.statistics import PASS
 from sandbox_grader.toolscan.scores import PATTERNS
+from sandbox_mcp.trajectory import ErrorKind
 
 PAPER: Final = "breakdown"
 COMMAND: Final = "sandbox-mcp run --agent AGENT --out runs/mine"
@@ -111,8 +113,7 @@ NOTHING: Final = AskedFor("", "", None)
 
 def asked_for(scores: Scores) -> Iterator[AskedFor]:
     """What was asked for in a session that counts: its milestones, and what went wrong beside them."""
-    verdict = counted_verdict(scores, STATEFUL)
-    for item in verdict.details if verdict else ():
+    for item in scores.explained(STATEFUL):
         if item["kind"] == "milestone":
             own = [reason for reason in item["reasons"] if reason["constraint"] != "after"]
             rests = item["effective"] < PASS and not own
@@ -154,7 +155,7 @@ def _by_reason(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
     models = by_model(runs)
     found: dict[tuple[str, str], list[Scores]] = {}
     for model, sessions in models.items():
-        judged = [scores for scores in sessions if counted_verdict(scores, STATEFUL) is not None]
+        judged = [scores for scores in sessions if scores.counted(STATEFUL) is not None]
         firsts: dict[str, dict[int, AskedFor]] = {}
         for place, scores in enumerate(judged):
             for asked in asked_for(scores):
@@ -189,7 +190,7 @@ MISSES: Final = (
 def _error_classes() -> Iterator[PaperColumn]:
     def column(name: str, family: str, read: Callable[[Mapping[str, Any]], Any]) -> PaperColumn:
         def observe(scores: Scores) -> Iterable[float]:
-            verdict = counted_verdict(scores, family)
+            verdict = scores.counted(family)
             count = read(verdict.values) if verdict and verdict.inconclusive is None else None
             return () if count is None else (float(count > 0),)
 
@@ -205,10 +206,7 @@ def _error_classes() -> Iterator[PaperColumn]:
         yield column(key.replace("_", " "), "conduct", lambda v, key=key: v.get(key))
 
 
-KINDS: Final = (
-    "unknown_tool", "invalid_format", "unknown_argument", "missing_argument", "wrong_type", "wrong_value", "execution",
-    "refused",
-)  # fmt: skip
+KINDS: Final[tuple[str, ...]] = get_args(ErrorKind)
 """Why calls fail, as the log says."""
 
 
@@ -218,31 +216,34 @@ def _mended(kinds: Sequence[str]) -> ObservedMean:
     )
 
 
+def _told(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
+    """What is read of the course of a session that counts."""
+    return lambda scores: (read(scores.course),) if scores.scored else ()
+
+
+def _score_where(name: str, holds: Callable[[SessionCourse], bool]) -> PaperColumn:
+    return PaperColumn(name, MetricMean(SCORE, lambda scores: holds(scores.course)), 1, 3, optional=True)
+
+
 RECOVERY: Final = (
     PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
-    PaperColumn("with a failed call %", ObservedMean(lambda s: (float(s.course.failed > 0),) if s.scored else ())),
-    PaperColumn("slips", Total(lambda scores: (len(scores.course.slips),) if scores.scored else ()), 1, 0),
+    PaperColumn("with a failed call %", ObservedMean(_told(lambda course: course.failed > 0))),
+    PaperColumn("slips", Total(_told(lambda course: len(course.slips))), 1, 0),
     PaperColumn("mended %", _mended(KINDS), optional=True),
     *(PaperColumn(f"{kind.replace('_', ' ')}: mended %", _mended((kind,)), optional=True) for kind in KINDS),
-    PaperColumn(
-        "score without slips", MetricMean("toolsandbox.score", lambda s: not s.course.slips), 1, 3, optional=True
-    ),
-    PaperColumn(
-        "score with slips", MetricMean("toolsandbox.score", lambda s: bool(s.course.slips)), 1, 3, optional=True
-    ),
+    _score_where("score without slips", lambda course: not course.slips),
+    _score_where("score with slips", lambda course: bool(course.slips)),
 )
 
 TOGETHER: Final = (
     PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
-    PaperColumn("calls at once %", ObservedMean(lambda s: (float(s.course.parallel > 0),) if s.scored else ())),
-    PaperColumn("batches", Total(lambda s: (s.course.parallel,) if s.scored else ()), 1, 0),
-    PaperColumn("races lost", Total(lambda s: (s.course.raced,) if s.scored else ()), 1, 0),
-    PaperColumn("races lost to an error", Total(lambda s: (s.course.raced_to_failure,) if s.scored else ()), 1, 0),
-    PaperColumn("calls doubled", Total(lambda s: (s.course.doubled,) if s.scored else ()), 1, 0),
-    PaperColumn("with a race %", ObservedMean(lambda s: (float(s.course.raced > 0),) if s.scored else ())),
-    PaperColumn(
-        "score with a race", MetricMean("toolsandbox.score", lambda s: s.course.raced > 0), 1, 3, optional=True
-    ),
+    PaperColumn("calls at once %", ObservedMean(_told(lambda course: course.parallel > 0))),
+    PaperColumn("batches", Total(_told(lambda course: course.parallel)), 1, 0),
+    PaperColumn("races lost", Total(_told(lambda course: course.raced)), 1, 0),
+    PaperColumn("races lost to an error", Total(_told(lambda course: course.raced_to_failure)), 1, 0),
+    PaperColumn("calls doubled", Total(_told(lambda course: course.doubled)), 1, 0),
+    PaperColumn("with a race %", ObservedMean(_told(lambda course: course.raced > 0))),
+    _score_where("score with a race", lambda course: course.raced > 0),
 )
 
 

@@ -8,10 +8,9 @@ contributes nothing.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sandbox_grader.counting import cluster_of
-from sandbox_grader.metric import Verdict
 from sandbox_grader.mtu_bench.formulas import average
 from sandbox_grader.scores import Scores
 from sandbox_grader.statistics import (
@@ -184,20 +183,9 @@ class CorrelationOf:
         return None if r is None else Estimate(r, low, high, len(means), sum(map(len, found.values())))
 
 
-def counted_verdict(scores: Scores, family: str) -> Verdict | None:
-    """What a family says of a session, if that counts."""
-    return None if scores.unscored(family) is not None else scores.verdicts[family]
-
-
 def played_with(variant: str) -> Callable[[Scores], bool]:
     """Chooses the sessions of one variant."""
     return lambda scores: scores.variant == variant
-
-
-def details(scores: Scores, family: str) -> Sequence[Mapping[str, Any]]:
-    """What a family explains of a session that counts, such as its turns or calls."""
-    verdict = counted_verdict(scores, family)
-    return verdict.details if verdict else ()
 
 
 def _within_shares(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:

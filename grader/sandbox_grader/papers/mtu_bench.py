@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from sandbox_grader.mtu_bench.parser import NO_CALL
 from sandbox_grader.mtu_bench.rows import TurnScore, score_one
 from sandbox_grader.mtu_bench.summary import DIALOGUE_COLUMNS, dialogue_scores
-from sandbox_grader.papers.figures import MeanOfColumns, ObservedMean, Total, counted_verdict, details
+from sandbox_grader.papers.figures import MeanOfColumns, ObservedMean, Total
 from sandbox_grader.papers.table import LabelledRun, PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 from sandbox_grader.values import is_object
@@ -49,7 +49,7 @@ def _of(setting: str, part: Part = "all") -> Callable[[Scores], Rows]:
     """The turns of a session that belong to a setting and a part of it."""
 
     def turns(scores: Scores) -> Rows:
-        verdict = counted_verdict(scores, FAMILY)
+        verdict = scores.counted(FAMILY)
         if verdict is None or verdict.values["setting"] != setting:
             return ()
         return [row for row in verdict.details if part == "all" or _is_hard(setting, row["id"]) == (part == "hard")]
@@ -73,7 +73,7 @@ def _means(setting: str, part: Part = "all") -> dict[str, ObservedMean]:
 
     def over_dialogues(name: str) -> ObservedMean:
         def observe(scores: Scores) -> Iterable[float]:
-            verdict = counted_verdict(scores, FAMILY) if part == "all" else None
+            verdict = scores.counted(FAMILY) if part == "all" else None
             value = verdict.values.get(name) if verdict and verdict.values["setting"] == setting else None
             return () if value is None else (float(value),)
 
@@ -141,7 +141,7 @@ def _foreign(source: str) -> tuple[PaperColumn, ...]:
     """Table 5: another benchmark's sessions, scored as if every turn wanted one call."""
 
     def turns(scores: Scores) -> Sequence[TurnScore]:
-        verdict = counted_verdict(scores, FAMILY) if scores.origin == source.lower() else None
+        verdict = scores.counted(FAMILY) if scores.origin == source.lower() else None
         return [score_one(_first(row["pred"]), _first(row["gt"])) for row in verdict.details] if verdict else ()
 
     def over_dialogues(name: str) -> ObservedMean:
@@ -204,19 +204,15 @@ def _by_setting(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
     found: dict[str, dict[str, Scores]] = {setting: {} for setting in TURN}
     for run in runs:
         for scores in run.report.ordered:
-            verdict = counted_verdict(scores, FAMILY)
+            verdict = scores.counted(FAMILY)
             if verdict and verdict.values["setting"] in found:
                 found[verdict.values["setting"]].setdefault(scores.scenario, scores)
     return {setting: list(dialogues.values()) for setting, dialogues in found.items() if dialogues}
 
 
-def _rows_of(scores: Scores) -> Rows:
-    return details(scores, FAMILY)
-
-
 def _dialogues(part: Part) -> Total:
     def observe(scores: Scores) -> Iterable[float]:
-        verdict, rows = counted_verdict(scores, FAMILY), _rows_of(scores)
+        verdict, rows = scores.counted(FAMILY), scores.explained(FAMILY)
         hard = _is_hard(verdict.values["setting"], rows[0]["id"]) if verdict and rows else None
         return () if hard is None else (float(hard == (part == "hard")),)
 
@@ -227,11 +223,13 @@ DESCRIPTION: Final = (
     PaperColumn("normal", _dialogues("normal"), 1, 0, optional=True),
     PaperColumn("hard", _dialogues("hard"), 1, 0, optional=True),
     PaperColumn("dialogues", Total(lambda _: (1,)), 1, 0),
-    PaperColumn("turns", Total(lambda scores: (len(_rows_of(scores)),)), 1, 0),
-    PaperColumn("turns per dialogue", ObservedMean(lambda scores: (len(_rows_of(scores)),)), 1, 2),
+    PaperColumn("turns", Total(lambda scores: (len(scores.explained(FAMILY)),)), 1, 0),
+    PaperColumn("turns per dialogue", ObservedMean(lambda scores: (len(scores.explained(FAMILY)),)), 1, 2),
     PaperColumn("tools offered", ObservedMean(lambda scores: (scores.course.tools,)), 1, 2),
-    PaperColumn("calls wanted per turn", ObservedMean(lambda scores: map(_wanted, _rows_of(scores))), 1, 2),
-    PaperColumn("turns without a call %", ObservedMean(lambda s: (float(not _wanted(r)) for r in _rows_of(s))), 100, 1),
+    PaperColumn("calls wanted per turn", ObservedMean(lambda scores: map(_wanted, scores.explained(FAMILY))), 1, 2),
+    PaperColumn(
+        "turns without a call %", ObservedMean(lambda s: (float(not _wanted(r)) for r in s.explained(FAMILY))), 100, 1
+    ),
 )
 
 

@@ -10,7 +10,7 @@ Source: ToolSandbox, tables 3, 5 and 11.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from sandbox_grader.papers.figures import MetricMean, ObservedMean, counted_verdict, played_with
+from sandbox_grader.papers.figures import MetricMean, ObservedMean, played_with
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 
@@ -65,7 +65,7 @@ def _erring(kinds: Sequence[str]) -> ObservedMean:
     """The share of sessions whose user makes such a mistake; none where that cannot be told."""
 
     def observe(scores: Scores) -> Iterable[float]:
-        verdict = counted_verdict(scores, "user_conduct")
+        verdict = scores.counted("user_conduct")
         counts = [verdict.values[kind] for kind in kinds] if verdict else []
         if counts and None not in counts:
             yield float(any(counts))

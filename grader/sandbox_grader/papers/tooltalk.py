@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from sandbox_grader.papers.figures import MetricMean, ObservedMean, Total, counted_verdict, played_with
+from sandbox_grader.papers.figures import MetricMean, ObservedMean, Total, played_with
 from sandbox_grader.papers.table import PaperColumn, PaperTable
 from sandbox_grader.scores import Scores
 
@@ -51,7 +51,7 @@ def _ratio(hits: str, of: str, where: Where) -> ObservedMean:
     """The ratio of two of ToolTalk's counts, each summed over all conversations."""
 
     def observe(scores: Scores) -> Iterable[float]:
-        verdict = counted_verdict(scores, FAMILY) if where(scores) else None
+        verdict = scores.counted(FAMILY) if where(scores) else None
         if verdict is not None:
             yield from (float(n < verdict.values[hits]) for n in range(verdict.values[of]))
 
@@ -62,7 +62,7 @@ def _failures(name: str, where: Where) -> Callable[[Scores], Iterable[float]]:
     """For every failure of a session whether it is of a class; of any class where none is named."""
 
     def observe(scores: Scores) -> Iterable[float]:
-        verdict = counted_verdict(scores, FAMILY) if where(scores) else None
+        verdict = scores.counted(FAMILY) if where(scores) else None
         for kind in CLASSES.values() if verdict else ():
             yield from [float(name in ("", kind))] * (verdict.values[kind] if verdict else 0)
 

@@ -4,7 +4,35 @@ Policy: every complaint names the scenario, the place in the file, what is wrong
 only where it is sure; what takes playing to find out is for deep lint.
 """
 
+from collections.abc import Callable, Iterable, Sequence
+
 from sandbox_scenarios.lint.complaint import Complaint, LintFinding
-from sandbox_scenarios.lint.quick import RULES, lint
+from sandbox_scenarios.lint.flow import flow
+from sandbox_scenarios.lint.leaks import brief, leaks
+from sandbox_scenarios.lint.parts import categories, parts
+from sandbox_scenarios.lint.reach import reach
+from sandbox_scenarios.lint.twins import twins
+from sandbox_scenarios.loader import Suite
+from sandbox_scenarios.model import Scenario
 
 __all__ = ("RULES", "Complaint", "LintFinding", "lint")
+Rule = Callable[[Scenario], Iterable[LintFinding]]
+RULES: tuple[Rule, ...] = (parts, categories, brief, reach, flow, leaks)
+"""What looks at one scenario at a time. ``twins`` looks at all of them together."""
+
+
+def lint(suite: Suite, names: Sequence[str] | None = None) -> tuple[Complaint, ...]:
+    """What is wrong with these scenarios, or with all that can be played.
+
+    Raises:
+        ScenarioFileError: a file cannot be used at all; the message says where and why.
+    """
+    chosen = suite.load(suite.names() if names is None else names)
+    found = [(scenario, finding) for scenario in chosen for rule in RULES for finding in rule(scenario)]
+    found += twins(suite, chosen)
+    order = {scenario.name: number for number, scenario in enumerate(chosen)}
+    placed = [
+        Complaint(scenario.name, *suite.place(scenario.name, finding.path), finding.rule, finding.problem, finding.mend)
+        for scenario, finding in found
+    ]
+    return tuple(sorted(placed, key=lambda item: (order[item.scenario], item.line)))

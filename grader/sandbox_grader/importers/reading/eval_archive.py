@@ -47,10 +47,10 @@ class EvalArchive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             members = self._zip.namelist()
         except _BROKEN as error:
-            raise ImportFormatError(str(path), None, f"is not an .eval archive: {error}") from error
+            raise self._fault(f"is not an .eval archive: {error}") from error
         header = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
         if header is None:
-            raise ImportFormatError(str(path), None, "is not an .eval archive: it has no header.json and no journal")
+            raise self._fault("is not an .eval archive: it has no header.json and no journal")
         self._header = header
         self._samples = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
 
@@ -62,26 +62,26 @@ class EvalArchive:
         """What reads each sample, so that one which is damaged keeps no other one away."""
         return [partial(self._member, name) for name in dict.fromkeys(self._samples)]
 
+    def _fault(self, problem: str) -> ImportFormatError:
+        return ImportFormatError(str(self._path), None, problem)
+
     def _member(self, name: str) -> Loaded:
         try:
             data = self._read(self._zip.getinfo(name))
         except ImportError as error:
-            raise ImportFormatError(str(self._path), None, f"{name!r} {INSTALL}") from error
+            raise self._fault(f"{name!r} {INSTALL}") from error
         except NotImplementedError as error:
-            raise ImportFormatError(
-                str(self._path), None, f"{name!r} uses a compression that Inspect does not; {DUMP}"
-            ) from error
+            raise self._fault(f"{name!r} uses a compression that Inspect does not; {DUMP}") from error
         except _zstd_errors() as error:
-            raise ImportFormatError(str(self._path), None, f"{name!r} cannot be read: {error}") from error
+            raise self._fault(f"{name!r} cannot be read: {error}") from error
         return load_whole(data, f"{self._path}!{name}")
 
     def _read(self, info: zipfile.ZipInfo) -> bytes:
         data = self._stream(info).read(min(MOST, self._left) + 1)
         if len(data) > MOST:
-            problem = f"{info.filename!r} unpacks to more than {MOST // 1_000_000} MB; {DUMP}"
-            raise ImportFormatError(str(self._path), None, problem)
+            raise self._fault(f"{info.filename!r} unpacks to more than {MOST // 1_000_000} MB; {DUMP}")
         if len(data) > self._left:
-            raise ImportFormatError(str(self._path), None, f"unpacks to more than {TIMES} times its size; {DUMP}")
+            raise self._fault(f"unpacks to more than {TIMES} times its size; {DUMP}")
         self._left -= len(data)
         if zlib.crc32(data) != info.CRC:
             raise zipfile.BadZipFile("what it unpacks to is not what was packed")
