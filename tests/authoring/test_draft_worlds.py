@@ -8,8 +8,10 @@ import yaml
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.drafting import draft, prove
+from sandbox_mcp.authoring.mutants.wrong import FAR, wrong_values
 from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.tools import present
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import FILES
 from tests.each import each
@@ -61,6 +63,80 @@ scenarios:
 """
 
 
+STACKS = '''
+"""A library that puts several titles on hold at once."""
+from typing import Self, TypedDict
+from sandbox_mcp import Id, Moment, Table, Text, Tx, World, key
+
+class Title(Table):
+    id: Id[Self] = key()
+    name: Text
+    closed: list[Moment]
+
+class Hold(Table):
+    id: Id[Self] = key()
+    title: Id[Title]
+    until: Moment
+
+class Wanted(TypedDict):
+    subject: str
+    kinds: list[str]
+
+class Line(TypedDict):
+    title: Id[Title]
+    until: Moment
+
+stacks = World("stacks", tables=[Title, Hold])
+
+@stacks.query
+def search(tx: Tx, wanted: Wanted) -> list[Title]:
+    """Search."""
+    return tx.all(Title)
+
+@stacks.query
+def who_waits(tx: Tx, among: list[Line]) -> list[Hold]:
+    """List holds."""
+    return tx.all(Hold)
+
+@stacks.action(adds=[Hold])
+def place(tx: Tx, lines: list[Line]) -> list[Hold]:
+    """Put titles on hold."""
+    return [tx.add(Hold, title=tx.get(Title, line["title"]).id, until=line["until"]) for line in lines]
+'''
+HELD = """\
+family: stacks
+scenarios:
+  - name: hold_titles
+    world: stacks
+    about: Two titles go on hold.
+    categories: [multiple_tool_call, single_user_turn]
+    clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+    state:
+      title:
+        whales: {name: Whales, closed: [2026-03-03 09:00:00]}
+        songs: {name: Whale songs, closed: []}
+        dune: {name: A dune, closed: []}
+    tools: [search, place]
+    user: {goal: You want both held., opening: Please hold both whale titles until Friday noon.}
+    reference:
+      - turns:
+          - calls:
+              - {tool: search, arguments: {wanted: {subject: whales, kinds: [book]}}, as: found}
+              - tool: place
+                arguments:
+                  lines:
+                    - {title: $found.0.id, until: 2026-03-06 12:00:00}
+                    - {title: $found.1.id, until: 2026-03-06 12:00:00}
+            reply: Both are on hold.
+    milestones:
+      - id: held
+        table: hold
+        adds:
+          - {title: "@title.whales", until: 2026-03-06 12:00:00}
+          - {title: "@title.songs", until: 2026-03-06 12:00:00}
+"""
+
+
 def played(suite: Suite, name: str) -> Trajectory:
     scenario = suite.get(name)
     return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
@@ -68,13 +144,17 @@ def played(suite: Suite, name: str) -> Trajectory:
 
 def drafted(suite: Suite, name: str, tmp_path: Path, *places: Path) -> dict[str, Any]:
     """The entry that is drafted from the reference of a scenario, once it has been proved."""
+    entry: dict[str, Any] = yaml.safe_load(drafted_text(suite, name, tmp_path, *places))["scenarios"][0]
+    return entry
+
+
+def drafted_text(suite: Suite, name: str, tmp_path: Path, *places: Path) -> str:
     made = draft(played(suite, name), suite, "drafted_anew")
     path = tmp_path / "drafted.yaml"
     path.write_text(made.text, encoding="utf-8")
     proof = prove(path, made.name, places)
     assert proof.holds, (proof, made.text)
-    entry: dict[str, Any] = yaml.safe_load(made.text)["scenarios"][0]
-    return entry
+    return made.text
 
 
 @pytest.fixture
@@ -148,3 +228,33 @@ def test_tables_and_columns_of_any_name_give_theirs_to_ids(tmp_path: Path, monke
     monkeypatch.setenv(FILES, str(tmp_path / "pantry.py"))
     entry = drafted(Suite([tmp_path / "pantry.yaml"]), "fill_pantry", tmp_path, tmp_path / "pantry.yaml")
     assert {"is_on_on", "the_jar_adds"} <= {item["id"] for item in entry["milestones"]}
+
+
+@pytest.fixture
+def stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "stacks.py").write_text(STACKS, encoding="utf-8")
+    (tmp_path / "held.yaml").write_text(HELD, encoding="utf-8")
+    monkeypatch.setenv(FILES, str(tmp_path / "stacks.py"))
+    return tmp_path / "held.yaml"
+
+
+def test_arguments_and_cells_that_are_lists_and_objects_are_drafted_as_a_file_has_them(
+    stacks: Path, tmp_path: Path
+) -> None:
+    entry = yaml.load(drafted_text(Suite([stacks]), "hold_titles", tmp_path, stacks), yaml.BaseLoader)["scenarios"][0]
+    look, deed = entry["reference"][0]["turns"][0]["calls"]
+    assert deed["arguments"] == {
+        "lines": [{"title": f"${look['as']}.{n}.id", "until": "2026-03-06 12:00:00"} for n in (0, 1)]
+    }
+    assert entry["milestones"][0]["arguments"] == {"wanted": {"exact": {"subject": "whales", "kinds": ["book"]}}}
+    assert [row["closed"] for row in entry["state"]["title"].values()] == [["2026-03-03 09:00:00"], [], []]
+
+
+def test_parts_of_objects_are_made_wrong_by_what_they_are_for(stacks: Path) -> None:
+    scenario = Suite([stacks]).get("hold_titles")
+    place = present(scenario.home.agent_tools["place"])
+    whales, songs, dune = scenario.world.table("title")
+    right = [{"title": whales, "until": 1772794800.0}]
+    other = [{"title": item, "until": 1772794800.0} for item in (songs, dune)]
+    far = [{"title": whales, "until": 1772794800.0 + FAR}, {"title": whales, "until": 1772794800.0 - FAR}]
+    assert wrong_values(scenario, place, "lines", right) == ([], *([item] for item in (*other, *far)))

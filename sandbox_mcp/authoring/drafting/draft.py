@@ -170,7 +170,7 @@ def _turns(story: Story, flow: Flow, setting: DraftSetting) -> Iterator[dict[str
                 arguments = {
                     name: f"${flow.reference(refs[name])}"
                     if name in refs
-                    else setting.value(name, flow.filled(step.number, (name,), value))
+                    else setting.argument(step.tool, name, flow.filled(step.number, (name,), value))
                     for name, value in step.event.arguments.items()
                 }
                 call = {"tool": step.tool.name, **({"arguments": arguments} if arguments else {})}

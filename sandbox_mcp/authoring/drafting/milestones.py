@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from sandbox_grader.values import is_array
+from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios.lint.effects import effects, needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, ToldValue
@@ -97,10 +97,12 @@ class Drafter:
         """
         tool, name = step.tool.name, snake(step.tool.name)
         body: dict[str, Any] = {"tool": tool}
-        sources = self.flow.arguments[step.number]
+        sources = {*self.flow.arguments[step.number], *(path[0] for path in self.flow.parts[step.number])}
         own = {k: v for k, v in step.event.arguments.items() if k not in sources and v is not None}
         if self.story.home.name != DEFAULT and own:
-            body["arguments"] = {name: _asked(self.setting.value(name, value)) for name, value in own.items()}
+            body["arguments"] = {
+                name: _asked(self.setting.argument(step.tool, name, value)) for name, value in own.items()
+            }
             same = [item for item in self.drafted.values() if item.body.get("tool") == tool]
             twin = next((item.id for item in same if item.body == body), None)
             name = twin or (f"{name}_{len(same) + 1}" if same else name)
@@ -293,7 +295,9 @@ def _wordings(item: ToldValue) -> list[list[str]]:
 
 
 def _asked(value: Any) -> Any:
-    """What an argument of a look-up has to be: lists in any order, texts as part of what is given."""
+    """What an argument of a look-up has to be: lists in any order, objects as they are, texts as a part of it."""
     if is_array(value):
         return {"set": list(value)}
+    if is_object(value):
+        return {"exact": value}
     return {"contains": value.casefold()} if isinstance(value, str) and not value.startswith("@") else value

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count
-from typing import Any, cast
+from typing import Any
 
+from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios import Suite, UnknownScenarioError
 
 from sandbox_mcp.authoring.drafting.story import Story
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import Row, Snapshot, TableSchema, to_local, to_timestamp
+from sandbox_mcp.tools import Tool, World
+from sandbox_mcp.world import Column, Row, Snapshot, TableSchema, to_local, to_timestamp
+from sandbox_mcp.world.schema import CellRole
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -34,6 +36,15 @@ class DraftSetting:
     def value(self, name: str, value: Any) -> Any:
         """A value as a file has it: ids by their labels, moments as dates."""
         return _cell(name in self.moments, value, self.labels, self.zone)
+
+    def argument(self, tool: Tool, name: str, value: Any) -> Any:
+        """An argument of a call as a file has it: moments as dates also inside lists and objects."""
+        given = next((item for item in tool.parameters if item.name == name), None)
+        return self.value(name, given.with_roles(value, self._dated) if given else value)
+
+    def _dated(self, role: CellRole, value: Any) -> Any:
+        dated = role.kind == "moment" and isinstance(value, int | float)
+        return moment(value, self.zone) if dated else value
 
 
 def moment(timestamp: float, zone: str) -> datetime | float:
@@ -62,8 +73,9 @@ def _moments(home: World) -> frozenset[str]:
     """The columns and arguments that hold moments; an argument without a role says so by its name."""
     columns = (column for schema in home.state_tables.values() for column in schema.columns)
     parameters = [parameter for tool in home.agent_tools.values() for parameter in tool.parameters]
-    by_role = (item.name for item in (*columns, *parameters) if item.role and item.role.kind == "moment")
-    return frozenset((*by_role, *(item.name for item in parameters if item.role is None and "timestamp" in item.name)))
+    by_role = (item.name for item in parameters if item.role and item.role.kind == "moment")
+    by_name = (item.name for item in parameters if item.role is None and "timestamp" in item.name)
+    return frozenset((*(item.name for item in columns if _holds_moments(item)), *by_role, *by_name))
 
 
 def _nearest(story: Story, suite: Suite) -> str | None:
@@ -114,9 +126,16 @@ def _label(schema: TableSchema, row: Row) -> str:
 def _cell(is_moment: bool, value: Any, labels: Mapping[str, str], zone: str) -> Any:
     if isinstance(value, str) and value in labels:
         return f"@{labels[value]}"
-    if isinstance(value, tuple):
-        return [_cell(is_moment, item, labels, zone) for item in cast("tuple[Any, ...]", value)]
+    if is_array(value):
+        return [_cell(is_moment, item, labels, zone) for item in value]
+    if is_object(value):
+        return {name: _cell(is_moment, item, labels, zone) for name, item in value.items()}
     return moment(value, zone) if is_moment and isinstance(value, float) else value
+
+
+def _holds_moments(column: Column) -> bool:
+    role = column.item_role or column.role
+    return role is not None and role.kind == "moment"
 
 
 def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
@@ -125,7 +144,7 @@ def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str
 
     def written(schema: TableSchema, row: Row) -> dict[str, Any]:
         cells = {name: value for name, value in row.items() if name != schema.key and value is not None}
-        moments = {item.name for item in schema.columns if item.role and item.role.kind == "moment"}
+        moments = {item.name for item in schema.columns if _holds_moments(item)}
         return {name: _cell(name in moments, value, labels, zone) for name, value in cells.items()}
 
     for table, schema in home.state_tables.items():

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.tools import Parameter, PresentedTool, Tool, fits_schema
-from sandbox_mcp.tools.value_schemas import types_in
+from sandbox_mcp.tools import PresentedTool, Tool, fits_schema
+from sandbox_mcp.tools.value_schemas import EACH, RolePath, types_in
+from sandbox_mcp.world.schema import CellRole
 
+_Roles = Mapping[RolePath, CellRole]
 DAY = 86400.0
 FAR = DAY + 3600.0
 
@@ -27,26 +29,28 @@ def wrong_values(scenario: Scenario, tool: PresentedTool, name: str, value: Any)
     """Values that the argument ``name`` of a call should not have had; ``value`` is the right one."""
     parameter = next(item for item in tool.tool.parameters if item.name == name)
     own, read = scenario.home.hints.wrong, scenario.home.hints.read or dict[str, Any]
-    candidates = own(scenario.world, tool.tool.name, name, value) if own else _by_role(scenario, parameter, value)
+    roles = {(): parameter.role} if parameter.role else dict(parameter.inside)
+    by_role = _by_role(scenario, roles, parameter.value, value)
+    candidates = own(scenario.world, tool.tool.name, name, value) if own else by_role
     differing = (item for item in candidates if item != value and read({name: item}) != read({name: value}))
     found = [item for item in differing if fits_schema(item, parameter.value)]
     return tuple(item for place, item in enumerate(found) if item not in found[:place])
 
 
-def _by_role(scenario: Scenario, parameter: Parameter, value: Any) -> Iterable[Any]:
-    """Wrong values by what an argument is for: ids of other rows, other moments, other choices, other texts."""
-    role = parameter.role.kind if parameter.role else None
-    if role == "id" and parameter.role:
-        others = [key for key in scenario.world.table(parameter.role.table) if key != value]
+def _by_role(scenario: Scenario, roles: _Roles, schema: Mapping[str, Any], value: Any) -> Iterable[Any]:
+    """Wrong values by what an argument, or a part of one, is for: other ids, moments, choices and texts."""
+    role = roles.get(())
+    if role and role.kind == "id":
+        others = [key for key in scenario.world.table(role.table) if key != value]
         return others[:2] or ("none",)
-    if role == "moment" and isinstance(value, int | float):
+    if role and role.kind == "moment" and isinstance(value, int | float):
         return (value + FAR, value - FAR)
-    if role == "text":
+    if role and role.kind == "text":
         return ("Zebra crossing ahead, xylophones are on offer",)
-    return _otherwise(scenario, parameter.value, value)
+    return _otherwise(scenario, roles, schema, value)
 
 
-def _otherwise(scenario: Scenario, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+def _otherwise(scenario: Scenario, roles: _Roles, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
     """Values of the same form that mean something else, also deep inside lists and objects."""
     if isinstance(value, bool):
         yield not value
@@ -61,13 +65,18 @@ def _otherwise(scenario: Scenario, schema: Mapping[str, Any], value: Any) -> Ite
         yield from ([*items[:place], *items[place + 1 :]] for place in range(len(items)))
         inside: Mapping[str, Any] = schema.get("items", {})
         for place, item in enumerate(items):
-            for other in _otherwise(scenario, inside, item):
+            for other in _by_role(scenario, _within(roles, EACH), inside, item):
                 yield [*items[:place], other, *items[place + 1 :]]
     elif isinstance(value, Mapping):
         given = dict(cast("Mapping[str, Any]", value))
         for name, item in given.items():
-            for other in _otherwise(scenario, schema.get("properties", {}).get(name, {}), item):
+            for other in _by_role(scenario, _within(roles, name), schema.get("properties", {}).get(name, {}), item):
                 yield {**given, name: other}
+
+
+def _within(roles: _Roles, step: str) -> _Roles:
+    """The roles of what stands one step further inside."""
+    return {path[1:]: role for path, role in roles.items() if path and path[0] in (EACH, step)}
 
 
 def _other_texts(scenario: Scenario, value: str) -> Iterator[str]:
