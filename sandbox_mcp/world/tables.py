@@ -5,12 +5,12 @@ arguments of tools need the same words. A row is a view of frozen cells: all tha
 read its columns.
 """
 
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import get_annotations
 from math import isfinite
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase, digits
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -165,7 +165,7 @@ class Table:
         owner: str = "",
     ) -> None:
         super().__init_subclass__()
-        cls._name_ = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        cls._name_ = name or _in_small_letters(cls.__name__)
         cls._flags_ = {"single": single, "label": label, "optional": optional, "lasting": lasting}
         cls._fixed_ = fixed
         cls._owner_ = owner
@@ -198,6 +198,13 @@ class Table:
         return f"{type(self).__name__}({told})"
 
 
+def _in_small_letters(name: str) -> str:
+    """``OrderLine`` as ``order_line``. A pattern would take longer to be compiled than it saves in any process."""
+    pairs = zip(f" {name}", name, strict=False)
+    return "".join(f"_{it}" if it in _CAPITALS and before in _SMALL else it for before, it in pairs).lower()
+
+
+_CAPITALS, _SMALL = frozenset(ascii_uppercase), frozenset(ascii_lowercase + digits)
 _R = TypeVar("_R", bound=Table)
 
 

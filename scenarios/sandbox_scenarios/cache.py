@@ -1,10 +1,15 @@
 """What was built of scenario files, kept in the user's cache for the processes that come later.
 
 Policy: what is kept is found again only while all that it was made from is the same: the caller's files by their
-content; the built-in files and the code that reads them by size and time, as Python goes by for its own bytecode; the
-time zones and the Python by their versions. A cache saves time and does nothing else: where it cannot be written,
-is damaged, or belongs to another user, everything is built from the files. It can name only the classes
-below, so that reading it runs no code, and it is read only from a folder in which no other user can write.
+content; built-in files and code by size and time, as Python goes by for its own bytecode; the time zones and the Python
+by their versions. A cache saves time and does nothing else: where it cannot be written, is damaged, or belongs to
+another user, everything is built from the files. It can name only the classes below, so that reading it runs no code,
+and it is read only from a folder in which no other user can write.
+
+To look at every file takes longer than all the rest. So for one scenario those are looked at that it was made from: its
+own file, those of what it extends, and its world's; and the list of built-in files, as a new one might come first. What
+goes unnoticed is an edit by which an entry of another built-in file gets a name that is taken: the name goes on to mean
+what it meant, as its file has it now, until names are listed, for which all files are looked at and which refuses it.
 """
 
 import io
@@ -14,7 +19,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
@@ -23,7 +28,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from sandbox_mcp import tools, world
+from sandbox_mcp import tools
 from sandbox_mcp.tools import World
 from sandbox_mcp.world import Clock, Snapshot
 from sandbox_mcp.worlds import BUILT_IN as WORLDS
@@ -34,6 +39,7 @@ VARIABLE = "SANDBOX_MCP_CACHE"
 """The environment variable that names another folder for the cache, or ``off`` for none."""
 SUITES_KEPT = 32
 """Of how many states of files something is kept; what was used last stays."""
+_PACKAGE = Path(str(tools.__file__)).parent.parent
 _CHECK = 16
 _OTHERS = 0o077
 _Kept = TypeVar("_Kept")
@@ -64,12 +70,12 @@ class _Writer(pickle.Pickler):
     """Writes plain values and the classes above, and refuses everything else."""
 
     def persistent_id(self, obj: Any) -> str | None:
-        """A world of ours is written as its name."""
+        """A world of ours is written as its name, with the state of its code."""
         if not isinstance(obj, World):
             return None
         if obj.name not in WORLDS or named(obj.name) is not obj:
             raise pickle.PicklingError(f"world {obj.name!r} may be another one next time")
-        return obj.name
+        return f"{obj.name} {_code_of(obj.name)}"
 
     def reducer_override(self, obj: Any) -> Any:
         """How an object is made again; asked for everything but plain values."""
@@ -86,10 +92,11 @@ class _Reader(pickle.Unpickler):
     """Reads what the writer writes; whatever else a file may say stops it."""
 
     def persistent_load(self, pid: Any) -> World:
-        """The world of ours by its name."""
-        if pid not in WORLDS:
-            raise pickle.UnpicklingError(f"{pid!r} is no world of ours")
-        return named(pid)
+        """The world of ours by its name, if its code is the same."""
+        name, _, code = str(pid).partition(" ")
+        if name not in WORLDS or code != _code_of(name):
+            raise pickle.UnpicklingError(f"{pid!r} is no world of ours, or was another one")
+        return named(name)
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         """One of the classes above."""
@@ -123,26 +130,27 @@ class SuiteCache:
         return cls(home / state.hexdigest()[:32])
 
     def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
-        """What is kept under a name, None where nothing is, or nothing of any use."""
+        """What is kept under a name, None where nothing is, or nothing that still holds."""
         if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
             with (self._folder / self._file(kind, name)).open("rb", buffering=0) as file:
                 written = file.readall() if _is_mine(os.fstat(file.fileno())) else b""
             if written[:_CHECK] == _check(written[_CHECK:]):
-                value = _Reader(io.BytesIO(written[_CHECK:])).load()
-                return value if isinstance(value, form) else None
+                made_from, value = _Reader(io.BytesIO(written[_CHECK:])).load()
+                holds = all(stamp(path) == (size, changed) for path, size, changed in made_from)
+                return value if holds and isinstance(value, form) else None
         except Exception:  # noqa: BLE001  (whatever is wrong with it, it can be built)
             return None
         return None
 
-    def put(self, kind: str, name: str, value: Any) -> bool:
-        """Keep something under a name; whether that could be done."""
+    def put(self, kind: str, name: str, value: Any, made_from: Iterable[str] = ()) -> bool:
+        """Keep something under a name, with the built-in files it was made from; whether that could be done."""
         if self._folder is None or not _is_plain(kind, name):
             return False
         buffer = io.BytesIO()
         with suppress(OSError, pickle.PicklingError):
-            _Writer(buffer, 5).dump(value)
+            _Writer(buffer, 5).dump((tuple((path, *stamp(path)) for path in made_from), value))
             written = buffer.getvalue()
             if not self._there:
                 _begin(self._folder)
@@ -210,29 +218,52 @@ def _replace(path: Path, written: bytes) -> None:
 
 @cache
 def _surroundings(built_in: Path) -> bytes:
-    """All that decides what is made of a caller's files, but for these."""
+    """What decides what is made of scenario files, whichever they are, and the paths of the built-in ones."""
     import tzdata
 
-    package = Path(str(tools.__file__)).parent.parent
     stamps = (
-        *stamps_in(package, deep=False),
-        *(stamp for part in (tools, world) for stamp in stamps_in(Path(str(part.__file__)).parent)),
-        *stamps_in(package / "worlds"),
+        *stamps_in(_PACKAGE, deep=False),
+        *stamps_in(_PACKAGE / "tools"),
+        *stamps_in(_PACKAGE / "world"),
+        *stamps_in(_PACKAGE / "worlds", deep=False),
         *stamps_in(Path(__file__).parent, deep=False),  # what checks and counts scenarios builds none
-        *stamps_in(built_in),
     )
     versions = (sys.version, sys.implementation.cache_tag or "", tzdata.IANA_VERSION)
-    return repr((versions, sorted(stamps))).encode()
+    files = (entry.path for entry in _files_in(built_in) if entry.name.endswith(".yaml"))
+    return repr((versions, sorted(stamps), sorted(files))).encode()
+
+
+@cache
+def _code_of(name: str) -> str:
+    """What tells the code of a world of ours, and what it knows, from any other state of them."""
+    part = WORLDS[name].removeprefix("sandbox_mcp.worlds.").partition(":")[0].partition(".")[0]
+    return sha256(repr(sorted(stamps_in(_PACKAGE / "worlds" / part))).encode()).hexdigest()
+
+
+@cache
+def stamp(path: str) -> tuple[int, int]:
+    """Size and time of a built-in file, as this process found them first.
+
+    Whoever reads such a file asks for them before, so that what is kept of it cannot pass for what it became meanwhile.
+    """
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def stamps_in(folder: Path, *, deep: bool = True) -> Iterator[tuple[str, int, int]]:
     """The path, size and time of every file in a folder, but for bytecode."""
+    for entry in _files_in(folder, deep=deep):
+        with suppress(OSError):  # it may be gone again, or lead nowhere
+            status = entry.stat()
+            yield entry.path, status.st_size, status.st_mtime_ns
+
+
+def _files_in(folder: Path, *, deep: bool = True) -> Iterator[os.DirEntry[str]]:
     waiting = [str(folder)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if not entry.is_dir():
-                    status = entry.stat()
-                    yield entry.path, status.st_size, status.st_mtime_ns
+                    yield entry
                 elif deep and entry.name != "__pycache__":
                     waiting.append(entry.path)

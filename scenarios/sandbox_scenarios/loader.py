@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sandbox_mcp.tools import World
 from sandbox_mcp.worlds import DEFAULT
 from sandbox_mcp.worlds import names as worlds
-from sandbox_scenarios.cache import SuiteCache
+from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.homes import RECORDED, home_of, recorded_in
@@ -50,6 +50,8 @@ def _is_own(path: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
+        if not _is_own(path):
+            stamp(str(path))
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ScenarioFileError(str(path), None, f"cannot be read: {error.strerror or error}") from error
@@ -187,7 +189,7 @@ class Suite:
                 paths = self._paths(self._places[: self._own]) if self._own else self._built_in(world or DEFAULT)
                 names = self._playable(paths)
                 found = tuple(name for name in names if fnmatchcase(self.world(name), world)) if world else names
-                self._kept.put("names", world, found)
+                self._kept.put("names", world, found, map(str, self._paths((BUILT_IN,))))
             self._known.names[world] = found
         return self._known.names[world]
 
@@ -304,7 +306,8 @@ class Suite:
                 if found is None or found[0].entries[found[1]].get("abstract"):
                     raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
                 built = self._build(*found)
-                kept = self._kept.put("scenario", name, built)
+                files = dict.fromkeys(link.file.path for link in self._chain(*found, ()))
+                kept = self._kept.put("scenario", name, built, [file for file in files if not _is_own(Path(file))])
             if kept:  # it knows where, so that what is worked out from it can be kept beside it
                 object.__setattr__(built, "cache", self._kept)
             self._known.built[name] = built

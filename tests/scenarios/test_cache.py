@@ -11,7 +11,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from sandbox_scenarios import Scenario, Suite, loader
+from sandbox_scenarios import Scenario, Suite, cache, loader
 from sandbox_scenarios.cache import SUITES_KEPT, SuiteCache
 
 from sandbox_mcp.worlds import default
@@ -156,20 +156,61 @@ class TestWhatChanges:
             written(folder, file_of(entry(f"clock: {{zone: {zone}}}", name="shared")), "b.yaml")
             assert mine(folder).clock.zone == zone
 
-    @pytest.mark.usefixtures("home")
-    def test_a_built_in_file_that_changes_is_read_again(self, tmp_path: Path) -> None:
-        suite = tmp_path / "suite"
-        copytree(loader.BUILT_IN / "worlds", suite / "worlds")
-        code = (
-            "import sys; from pathlib import Path; from sandbox_scenarios import loader\n"
-            "loader.BUILT_IN = Path(sys.argv[1]); loader.BASES = loader.BUILT_IN / 'worlds'\n"
-            "print(loader.Suite().get('mine').about)"
-        )
+    def test_a_world_whose_code_has_changed_has_its_scenarios_built_again(
+        self, home: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mine(path)
+        file = kept(home)["scenario-mine"]
+        before = file.read_bytes()
+        monkeypatch.setattr(cache, "_code_of", str)
+        assert mine(path).about == "First."
+        assert file.read_bytes() != before
+
+
+@pytest.fixture
+def suite(home: Path, tmp_path: Path) -> Path:
+    """A built-in suite of our own, of which nothing is kept."""
+    copytree(loader.BUILT_IN / "worlds", tmp_path / "suite" / "worlds")
+    return tmp_path / "suite"
+
+
+def told(suite: Path, what: str) -> str:
+    """What a process of its own tells of a suite that is built in."""
+    code = (
+        "import sys; from pathlib import Path; from sandbox_scenarios import loader\n"
+        "loader.BUILT_IN = Path(sys.argv[1]); loader.BASES = loader.BUILT_IN / 'worlds'\n"
+        f"print(loader.Suite().{what})"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(suite)], capture_output=True, text=True)
+    return done.stdout.removesuffix("\n") or done.stderr
+
+
+class TestBuiltInFiles:
+    def test_one_that_changes_is_read_again(self, suite: Path) -> None:
         for about in ("First.", "A later one."):
             written(suite, file_of(entry(f"about: {about}")))
-            for _ in range(2):
-                done = subprocess.run([sys.executable, "-c", code, str(suite)], capture_output=True, text=True)
-                assert done.stdout == f"{about}\n", done.stderr
+            assert [told(suite, "get('mine').about") for _ in range(2)] == [about] * 2
+
+    def test_one_that_others_extend_is_read_again(self, suite: Path) -> None:
+        written(suite, file_of(entry(base="shared")))
+        for zone in ("Asia/Tokyo", "Asia/Kathmandu"):
+            written(suite, file_of(entry(f"clock: {{zone: {zone}}}", name="shared")), "z.yaml")
+            assert [told(suite, "get('mine').clock.zone") for _ in range(2)] == [zone] * 2
+
+    def test_a_new_one_may_come_first(self, suite: Path) -> None:
+        written(suite, file_of(entry("about: Second.")), "b.yaml")
+        assert told(suite, "get('mine').about") == "Second."
+        written(suite, file_of(entry("about: First.")), "a.yaml")
+        assert told(suite, "get('mine').about") == "First."
+
+    def test_a_name_that_another_one_gets_as_well_means_what_it_meant_until_names_are_listed(self, suite: Path) -> None:
+        written(suite, file_of(entry(name="other")), "a.yaml")
+        written(suite, file_of(entry("about: As it was.")), "b.yaml")
+        assert told(suite, "names()") == "('other', 'mine')"
+        assert told(suite, "get('mine').about") == "As it was."
+        written(suite, file_of(entry("about: Of the same name.")), "a.yaml")
+        assert told(suite, "get('mine').about") == "As it was."
+        assert "scenario 'mine' also stands in" in told(suite, "names()")
 
 
 class Trap:
@@ -267,4 +308,4 @@ class TestWhatGoesWrong:
         code = ALL + f"for name in {names!r}: print(name, suite.get(name).digest)"
         begun = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
         assert [process.communicate()[0] for process in begun] == [expected] * 2
-        assert set(kept(home)) == {f"scenario-{name}" for name in names}
+        assert {name for name in kept(home) if name.startswith("scenario-")} == {f"scenario-{name}" for name in names}
