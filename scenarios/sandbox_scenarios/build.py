@@ -19,8 +19,9 @@ from sandbox_scenarios.homes import filled_by, home_of, recorded_in
 from sandbox_scenarios.means import modelled, with_means
 from sandbox_scenarios.merge import RESERVED
 from sandbox_scenarios.model import Scenario, Solution
-from sandbox_scenarios.parts import ScenarioParts, labels_of
+from sandbox_scenarios.parts import ScenarioParts
 from sandbox_scenarios.problem import ProblemError, at
+from sandbox_scenarios.rows import labels_of
 from sandbox_scenarios.schema import RawScenario
 from sandbox_scenarios.values import Resolver
 
@@ -87,7 +88,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         name=raw.name,
         about=raw.about or "",
         categories=tuple(raw.categories or ()),
-        world=parts.state(rows, place),
+        world=parts.rows.state(rows, place),
         clock=clock,
         tools=tools,
         without=parts.tools(raw.without or [], ("without",)),

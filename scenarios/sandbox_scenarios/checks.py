@@ -13,7 +13,7 @@ from sandbox_scenarios.model import (
     Solution,
     TableConstraint,
 )  # fmt: skip
-from sandbox_scenarios.problem import ProblemError
+from sandbox_scenarios.problem import PartPath, ProblemError
 from sandbox_scenarios.values import reference_in
 
 
@@ -104,7 +104,7 @@ def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:
             _check_labels(turn.reply, labels, (*where, "reply"))
 
 
-def _check_labels(value: Any, known: set[str], place: tuple[str | int, ...]) -> None:
+def _check_labels(value: Any, known: set[str], place: PartPath) -> None:
     for label in labels_in(value):
         if label not in known:
             raise ProblemError(place, f"no earlier call is labelled {label!r}; name it with 'as'")

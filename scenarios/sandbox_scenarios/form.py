@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.merge import merge
+from sandbox_scenarios.problem import PartPath
 from sandbox_scenarios.schema import RawFile
 from sandbox_scenarios.yaml_lines import Lines
 
@@ -80,13 +81,13 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
     return alone["scenarios"]
 
 
-def leave_out_faults(data: Any) -> dict[int, set[tuple[str | int, ...]]]:
+def leave_out_faults(data: Any) -> dict[int, set[PartPath]]:
     """Take out of a parsed file what has the wrong form; what that was, by the numbers of the entries.
 
     Parts are named by the keys and positions that lead to them in their entry. An entry of which nothing is left to be
     read, because its world or what it extends has a fault, has the empty path, and is abstract from now on.
     """
-    out: dict[int, set[tuple[str | int, ...]]] = {}
+    out: dict[int, set[PartPath]] = {}
     try:
         RawFile.model_validate(_alone(data))
     except ValidationError as error:
@@ -100,7 +101,7 @@ def leave_out_faults(data: Any) -> dict[int, set[tuple[str | int, ...]]]:
     return out
 
 
-def _left_out(entries: list[Any], number: int, part: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _left_out(entries: list[Any], number: int, part: PartPath) -> PartPath:
     """Take a part out of an entry, or one item of it where that can be done without moving the others."""
     entry = entries[number]
     key = str(part[0]) if part else ""
@@ -144,7 +145,7 @@ def _told(faults: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     Of a place that fits none of several forms one fault is told, and a key is not said to be missing where another is
     misspelt.
     """
-    told: dict[tuple[str | int, ...], Mapping[str, Any]] = {}
+    told: dict[PartPath, Mapping[str, Any]] = {}
     misspelt = {fault["loc"][:-1] for fault in faults if fault["type"] == "extra_forbidden"}
     first = _telling(faults)
     for fault in (first, *faults):

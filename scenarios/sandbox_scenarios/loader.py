@@ -357,7 +357,7 @@ class Suite:
 
         Raises like :meth:`get`, but for bases, which have one too.
         """
-        from sandbox_scenarios.parts import labels_of
+        from sandbox_scenarios.rows import labels_of
 
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}

@@ -1,20 +1,17 @@
-"""The parts of a scenario that name tables, columns, tools or acts of its world: rows, user, calls, milestones.
+"""The parts of a scenario that name tools, acts, tables or columns of its world: user, calls, milestones.
 
 Policy: every name and value is held against the world's declaration as it is read, and what does not fit is refused at
 the place where the author wrote it.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, cast
 
 from sandbox_mcp.tools import Parameter, Tool, World, misfits
-from sandbox_mcp.world import Cell, Column, Snapshot, TableSchema, snapshot_of
-from sandbox_mcp.world.fixed import FixedRows
-from sandbox_mcp.world.schema import REQUIRED, CellRole
+from sandbox_mcp.world import TableSchema
+from sandbox_mcp.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.model import (
     START,
@@ -34,7 +31,8 @@ from sandbox_scenarios.model import (
     TableConstraint,
     UserSpec,
 )  # fmt: skip
-from sandbox_scenarios.problem import ProblemError, at, closest
+from sandbox_scenarios.problem import PartPath, ProblemError, at, closest
+from sandbox_scenarios.rows import ScenarioRows, cell_of
 from sandbox_scenarios.schema import (
     RawAct,
     RawCall,
@@ -45,7 +43,7 @@ from sandbox_scenarios.schema import (
     RawTurn,
     RawUser,
 )
-from sandbox_scenarios.values import LABEL, Resolver, ValueProblemError, row_id
+from sandbox_scenarios.values import LABEL, Resolver, ValueProblemError
 
 KINDS = ("is", "adds", "removes", "updates")
 BELONGING: Mapping[str, tuple[str, ...]] = {
@@ -55,15 +53,6 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
-Where = tuple[str | int, ...]
-
-
-def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
-    """The labels of a table's rows, as a file writes the table."""
-    schema = home.tables.get(table)
-    if schema and schema.single:
-        return (schema.label,)
-    return map(str, cast("dict[str, Any]", rows)) if isinstance(rows, dict) else ()
 
 
 class ScenarioParts:
@@ -72,11 +61,12 @@ class ScenarioParts:
     def __init__(self, home: World, resolver: Resolver) -> None:
         self._home = home
         self._resolver = resolver
+        self.rows = ScenarioRows(home, resolver)
 
     def readers(self, raw: RawScenario, rows: Mapping[str, Any], place: str) -> Iterator[Callable[[], object]]:
         """Readers of the parts of a scenario, each of which can be tried though another one fails."""
         for table, labelled in rows.items():
-            yield partial(self._rows, table, labelled, place)
+            yield partial(self.rows.of_table, table, labelled, place)
         for key, names in (("tools", raw.tools), ("without", raw.without), ("confirm", raw.confirm)):
             yield partial(self.tools, names or [], (key,))
         for kind, listed in (("milestones", raw.milestones or []), ("minefields", raw.minefields or [])):
@@ -87,108 +77,13 @@ class ScenarioParts:
                 yield partial(self.turn, turn, ("reference", i, "turns", j))
         yield partial(self.allows, raw.allows or {})
 
-    # -- rows -----------------------------------------------------------------------------------------------------
-
-    def state(self, raw: Mapping[str, Any], place: str) -> Snapshot:
-        """The rows that a scenario begins with; ``place`` is the key they stand under."""
-        schemas = self._home.state_tables
-        tables: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in schemas}
-        for name, rows in raw.items():
-            tables[name] = self._rows(name, rows, place)
-        for name, schema in schemas.items():
-            if schema.single and not schema.optional and not tables[name]:
-                told = f"the world has no row in table {name!r}; extend a base world, or add it"
-                raise ProblemError((place,), told)
-        return snapshot_of(tables)
-
-    def _rows(self, name: str, rows: Any, place: str) -> dict[str, dict[str, Cell]]:
-        schema = self._schema(name, (place, name))
-        if schema.fixed is not None:
-            raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
-        labelled = {schema.label: rows} if schema.single else rows
-        if not isinstance(labelled, dict):
-            raise ProblemError((place, name), "expected a mapping of labels to rows")
-        found: dict[str, dict[str, Cell]] = {}
-        for label, row in cast("dict[str, Any]", labelled).items():
-            where = (place, name) if schema.single else (place, name, str(label))
-            key = row_id(name, str(label))
-            found[key] = self._row(schema, key, row, where)
-        return found
-
-    def _row(self, schema: TableSchema, key: str, row: Any, where: Where) -> dict[str, Cell]:
-        if not isinstance(row, dict):
-            raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
-        given = cast("dict[str, Any]", row)
-        if schema.key in given:
-            raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
-        for column in given:
-            self._column(schema, column, (*where, column))
-        cells: dict[str, Cell] = {schema.key: key}
-        for column in schema.columns[1:]:
-            written = given.get(column.name)
-            if written is None and column.default is not REQUIRED:
-                cells[column.name] = column.default
-            elif written is None and not column.nullable:
-                raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
-            else:
-                cells[column.name] = self._written(column, written, (*where, column.name))
-        return cells
-
-    def _written(self, column: Column, written: Any, where: Where) -> Cell:
-        if written is None:
-            return None
-        try:
-            value = self._resolver.plain(written)
-            self._cell_refers(column, written, value)
-            return _cell(value, column, written)
-        except (ValueProblemError, ValueError) as error:
-            raise ProblemError(where, str(error)) from error
-
-    def _cell_refers(self, column: Column, written: Any, value: Any) -> None:
-        """Refuse an id of a row of another table, in a cell or in its list."""
-        self._refers(column.role, written, value)
-        if isinstance(written, list):
-            for item, one in zip(cast("list[Any]", written), cast("list[Any]", value), strict=True):
-                self._refers(column.item_role, item, one)
-
-    def _refers(self, role: CellRole | None, written: Any, value: Any) -> None:
-        """Refuse an id of a row of another table, or of none; ValueError says which was expected."""
-        if role is None or role.kind not in ("id", "key") or not role.table or not isinstance(written, str):
-            return
-        if written.startswith("@"):
-            table = written[1:].partition(".")[0]
-            if table != role.table:
-                raise ValueError(f"{written!r} is a row of table {table!r}; expected one of {role.table!r}")
-            return
-        schema = self._home.tables.get(role.table)
-        if schema is not None and schema.fixed is not None and value not in FixedRows.of(schema).rows:
-            near = get_close_matches(written, FixedRows.of(schema).rows, n=3, cutoff=0.5)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise ValueError(f"table {role.table!r} has no row with the id {written!r}{hint}")
-
-    def _schema(self, table: str, where: Where) -> TableSchema:
-        schema = self._home.tables.get(table)
-        if schema is None:
-            raise ProblemError(where, f"unknown table {table!r}; known: {', '.join(self._home.tables) or 'none'}")
-        return schema
-
-    @staticmethod
-    def _column(schema: TableSchema, column: str, where: Where) -> Column:
-        found = schema.column(column)
-        if found is None:
-            known = ", ".join(item.name for item in schema.columns)
-            told = f"unknown column {column!r} of table {schema.name!r}; known: {known}"
-            alone = "; the only row of a table is written without a label" if schema.single else ""
-            raise ProblemError(where, f"{told}{alone}")
-        return found
-
     def allows(self, raw: Mapping[str, list[str]]) -> Mapping[str, tuple[str, ...]]:
         """The tables and columns whose changes do not count."""
         for table, columns in raw.items():
-            schema = self._schema(table, ("allows", table))
+            schema = self.rows.schema(table, ("allows", table))
             for index, column in enumerate(columns):
                 if column != "*":
-                    self._column(schema, column, ("allows", table, index))
+                    self.rows.column(schema, column, ("allows", table, index))
         return {table: tuple(columns) for table, columns in raw.items()}
 
     # -- the user -------------------------------------------------------------------------------------------------
@@ -226,7 +121,7 @@ class ScenarioParts:
             ),
         )
 
-    def _line(self, raw: RawLine, where: Where, does: dict[str, PlannedAct]) -> str:
+    def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct]) -> str:
         """What the user says there; what it does first is kept with it."""
         if raw.does is None:
             if not raw.say:
@@ -252,7 +147,7 @@ class ScenarioParts:
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def tools(self, names: list[str], where: Where) -> tuple[str, ...]:
+    def tools(self, names: list[str], where: PartPath) -> tuple[str, ...]:
         """Names of tools, each once."""
         for index, name in enumerate(names):
             self._tool(name, (*where, index))
@@ -265,7 +160,7 @@ class ScenarioParts:
                 self._tool(tool, ("offered", variant, name))
         return raw
 
-    def _tool(self, name: str, where: Where) -> Tool:
+    def _tool(self, name: str, where: PartPath) -> Tool:
         tool = self._home.agent_tools.get(name)
         if tool is None and name in self._home.user_acts:
             told = f"{name!r} is what users do and no tool of the agent's; the user's script has it under 'does'"
@@ -274,7 +169,7 @@ class ScenarioParts:
             raise ProblemError(where, f"unknown tool {name!r}; {closest(name, self._home.agent_tools)}")
         return tool
 
-    def turn(self, raw: RawTurn, where: Where) -> PlannedTurn:
+    def turn(self, raw: RawTurn, where: PartPath) -> PlannedTurn:
         """One turn of a reference solution."""
         batches: list[tuple[PlannedCall, ...]] = []
         for i, item in enumerate(raw.calls):
@@ -285,7 +180,7 @@ class ScenarioParts:
                 batches.append((self._call(item, place),))
         return PlannedTurn(tuple(batches), raw.reply)
 
-    def _call(self, raw: RawCall, where: Where) -> PlannedCall:
+    def _call(self, raw: RawCall, where: PartPath) -> PlannedCall:
         tool = self._tool(raw.tool, (*where, "tool"))
         if raw.label is not None and not LABEL.fullmatch(raw.label):
             told = f"{raw.label!r} cannot be referred to; expected letters, digits, _ and -, a letter first"
@@ -299,7 +194,7 @@ class ScenarioParts:
             self._check_argument(tool, name, value, arguments[name], place)
         return PlannedCall(raw.tool, arguments, raw.label)
 
-    def _check_argument(self, tool: Tool, name: str, written: Any, value: Any, where: Where) -> None:
+    def _check_argument(self, tool: Tool, name: str, written: Any, value: Any, where: PartPath) -> None:
         """Refuse a value that does not fit; of what an earlier call will have returned nothing is known yet."""
         parameter = _parameter(tool, name)
         found = misfits(value, parameter.value, name)
@@ -311,7 +206,7 @@ class ScenarioParts:
 
         def refers(role: CellRole, one: Any) -> None:
             if not any(labels_in(one)):
-                self._refers(role, one, one)
+                self.rows.see_id(role, one, one)
 
         with at(*where):
             parameter.with_roles(written, refers)
@@ -322,7 +217,7 @@ class ScenarioParts:
         """Milestones or minefields."""
         return (self._milestone(raw, (kind, index)) for index, raw in enumerate(raws))
 
-    def _milestone(self, raw: RawMilestone, where: Where) -> Milestone:
+    def _milestone(self, raw: RawMilestone, where: PartPath) -> Milestone:
         if raw.id == START:
             told = f"{START!r} is the moment before everything; call it something else"
             raise ProblemError((*where, "id"), told)
@@ -335,7 +230,7 @@ class ScenarioParts:
             constraints = tuple(self._constraint(part, (*where, "all", i)) for i, part in enumerate(raw.all_of))
         return Milestone(raw.id, constraints, tuple(raw.after), bool(raw.transient), raw.about)
 
-    def _constraint(self, raw: RawConstraint, where: Where) -> Constraint:
+    def _constraint(self, raw: RawConstraint, where: PartPath) -> Constraint:
         written = _own_keys(raw)
         named = [name for name in BELONGING if name in written]
         if len(named) != 1:
@@ -355,7 +250,7 @@ class ScenarioParts:
         patterns = (self._pattern(item.tool, item.arguments, (*where, "any_of", i)) for i, item in numbered)
         return CallConstraint(tuple(patterns), raw.attempt)
 
-    def _pattern(self, name: str, arguments: Mapping[str, Any], where: Where) -> CallPattern:
+    def _pattern(self, name: str, arguments: Mapping[str, Any], where: PartPath) -> CallPattern:
         tool = self._tool(name, (*where, "tool"))
         _check_known(tool, arguments, where)
         cells: dict[str, Expected] = {}
@@ -368,8 +263,8 @@ class ScenarioParts:
             cells[key] = _usual(expected, parameter.measure, parameter.within)
         return CallPattern(name, cells)
 
-    def _table(self, raw: RawConstraint, where: Where) -> TableConstraint:
-        schema = self._schema(str(raw.table), (*where, "table"))
+    def _table(self, raw: RawConstraint, where: PartPath) -> TableConstraint:
+        schema = self.rows.schema(str(raw.table), (*where, "table"))
         given = {"is": raw.matches, "adds": raw.adds, "removes": raw.removes, "updates": raw.updates}
         stated = [kind for kind in KINDS if given[kind] is not None]
         if raw.unchanged and not stated:
@@ -387,23 +282,23 @@ class ScenarioParts:
             raise ProblemError((*where, kind), f"{kind} needs at least one row")
         return TableConstraint(schema.name, cast("Any", kind), cells, raw.since or START)
 
-    def _cells(self, schema: TableSchema, row: Mapping[str, Any], where: Where) -> Mapping[str, Expected]:
+    def _cells(self, schema: TableSchema, row: Mapping[str, Any], where: PartPath) -> Mapping[str, Expected]:
         cells: dict[str, Expected] = {}
         for name, written in row.items():
             place = (*where, name)
-            column = self._column(schema, name, place)
+            column = self.rows.column(schema, name, place)
             expected = self._expected(written, place)
             for raw, literal in zip(_written_literals(written), _literals(expected), strict=False):
                 if literal is None and not column.nullable:
                     raise ProblemError(place, f"{column.name!r} of table {schema.name!r} is never null")
                 with at(*place):
                     if literal is not None:
-                        _cell(literal, column, raw)
-                        self._cell_refers(column, raw, literal)
+                        cell_of(literal, column, raw)
+                        self.rows.see_cell(column, raw, literal)
             cells[name] = _usual(expected, column.measure, column.within)
         return cells
 
-    def _expected(self, value: Any, where: Where) -> Expected:
+    def _expected(self, value: Any, where: PartPath) -> Expected:
         try:
             return self._resolver.expected(value)
         except ValueProblemError as error:
@@ -415,42 +310,11 @@ def _usual(expected: Expected, measure: Measure | None, within: float | None) ->
     return replace(expected, usual=measure, usual_within=within) if measure else expected
 
 
-_WRITTEN: Mapping[str, str] = {
-    "timestamp": "; expected a date and time such as 2026-03-02 09:00:00",
-    "string": "; write text that looks like something else in quotes",
-    "boolean": "; expected true or false",
-}
-"""How a file has values of a type, where that is easily mistaken."""
-
-
 def _parameter(tool: Tool, name: str) -> Parameter:
     return next(parameter for parameter in tool.parameters if parameter.name == name)
 
 
-def _cell(value: Any, column: Column, written: Any) -> Cell:
-    """A value as a cell of that column; ValueError, with what the file has, where it does not fit."""
-    if column.type == "list":
-        if not isinstance(value, list | tuple):
-            raise ValueError(
-                f"column {column.name!r} holds a list; write [{json.dumps(written, default=str)}] for a list of one"
-            )
-        inside = Column(column.name, column.items or "string", choices=column.choices)
-        items = cast("list[Any]", value)
-        parts = cast("list[Any]", written) if isinstance(written, list | tuple) else items
-        return tuple(cast("str", _cell(*one)) for one in zip(items, [inside] * len(items), parts, strict=True))
-    if column.choices and value not in column.choices:
-        raise ValueError(f"column {column.name!r}: {value!r} is not one of {', '.join(map(str, column.choices))}")
-    if column.type in ("number", "timestamp") and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, _TYPES.get(column.type, ())) and isinstance(value, bool) == (column.type == "boolean"):
-        return cast(Cell, value)
-    raise ValueError(f"column {column.name!r}: {value!r} is not of type {column.type}{_WRITTEN.get(column.type, '')}")
-
-
-_TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
-
-
-def _check_known(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
+def _check_known(tool: Tool, arguments: Mapping[str, Any], where: PartPath) -> None:
     known = [parameter.name for parameter in tool.parameters]
     for name in arguments:
         if name not in known:
@@ -458,7 +322,7 @@ def _check_known(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None
             raise ProblemError((*where, "arguments", name), told)
 
 
-def _check_complete(tool: Tool, arguments: Mapping[str, Any], where: Where) -> None:
+def _check_complete(tool: Tool, arguments: Mapping[str, Any], where: PartPath) -> None:
     _check_known(tool, arguments, where)
     missing = [item.name for item in tool.parameters if item.required and item.name not in arguments]
     if missing:

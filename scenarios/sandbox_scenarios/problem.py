@@ -6,13 +6,14 @@ from difflib import get_close_matches
 
 from sandbox_scenarios.values import ValueProblemError
 
-Path = tuple[str | int, ...]
+PartPath = tuple[str | int, ...]
+"""The keys and positions that lead from a scenario to a part of it."""
 
 
 class ProblemError(Exception):
     """Something does not fit. The loader adds file, line and the scenario's name; ``more`` does not fit either."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: PartPath, text: str) -> None:
         self.path = path
         self.text = text
         self.more: tuple[ProblemError, ...] = ()

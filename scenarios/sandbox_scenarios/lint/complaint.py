@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-Path = tuple[str | int, ...]
+from sandbox_scenarios.problem import PartPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +10,7 @@ class LintFinding:
     """One fault. ``path`` leads from the scenario to the part at fault; ``mend`` says what to do about it."""
 
     rule: str
-    path: Path
+    path: PartPath
     problem: str
     mend: str
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from sandbox_scenarios.lint.complaint import Path
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.problem import PartPath
 
 _DIGITS = re.compile(r"\D+")
 _NUMBER = re.compile(r"\+?\(?\d[\d ().-]{5,30}")
@@ -20,7 +20,7 @@ TAIL, LEAST = 7, 3
 class Text:
     """One text: where it stands, and whether the user may say it as it stands."""
 
-    path: Path
+    path: PartPath
     text: str
     spoken: bool = True
 

@@ -8,10 +8,11 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 
-from sandbox_scenarios.lint.complaint import LintFinding, Path
+from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import plain
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.problem import PartPath
 
 _NOT_PLAYED = frozenset(
     {"name", "about", "digest", "path", "line", "categories", "idle_score", "world", "tags", "cache"}
@@ -30,7 +31,7 @@ def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[Told]:
 
 
 def _same(
-    suite: Suite, scenarios: Sequence[Scenario], path: Path, key: Callable[[Scenario], str], what: str
+    suite: Suite, scenarios: Sequence[Scenario], path: PartPath, key: Callable[[Scenario], str], what: str
 ) -> Iterator[Told]:
     first: dict[str, Scenario] = {}
     for scenario in scenarios:
