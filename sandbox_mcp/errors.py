@@ -39,7 +39,11 @@ def inner_errors(error: BaseException) -> list[BaseException]:
     return [error]
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says that is not blank; empty where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
 def error_line(error: BaseException) -> str:
     """An exception in one line, its class first."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else 'no details'}"
+    return f"{type(error).__name__}: {first_line(error) or 'no details'}"

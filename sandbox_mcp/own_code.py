@@ -14,7 +14,7 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import SandboxError, first_line
 
 PYTHON = Path(traceback.__file__).parent
 """Where Python's own library lies."""
@@ -68,10 +68,10 @@ def others_code(failed: str, kind: type[SandboxError]) -> Generator[None]:
 
 def told(error: BaseException) -> str:
     """What code of others broke on, in one line, with the file and line of theirs where it did."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if isinstance(error, ImportError | SyntaxError) and lines:  # they say what and where themselves
-        return lines[0]
-    return f"{type(error).__name__}{': ' if lines else ''}{lines[0] if lines else ''}{place_of(error)}"
+    line = first_line(error)
+    if isinstance(error, ImportError | SyntaxError) and line:  # they say what and where themselves
+        return line
+    return f"{type(error).__name__}{': ' if line else ''}{line}{place_of(error)}"
 
 
 def place_of(error: BaseException) -> str:

@@ -263,35 +263,31 @@ class Recipe:
         """The crew."""
         from sandbox_mcp.run.evaluate import as_played
         from sandbox_mcp.run.folder import RunFolder
-        from sandbox_mcp.run.rows.play import RowCrew
-        from sandbox_mcp.run.rows.suite import RowSuite
         from sandbox_mcp.run.sessions import JUDGED, Crew
         from sandbox_mcp.run.told_first import told_first
 
-        options, row_places = self.options, self.options["row_places"]
-        if row_places and (options["mode"] == "prefix" or options["tooltalk"]):
+        options = self.options
+        if options["row_places"] and (options["mode"] == "prefix" or options["tooltalk"]):
             raise click.UsageError("rows have histories of their own; leave out --mode prefix and --tooltalk")
         knowledge = chosen_knowledge(*(options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users, folder = chosen_agent(options), chosen_users(options), RunFolder(options["out"])
         family = options["metric"].partition(".")[0]
         told = told_first(options["instructions"])
-        if row_places:
-            form, suite = options["row_answers"], RowSuite(row_places)
-            asked = {**told, "rows": form}
-            return RowCrew(suite, agent, users, folder, metrics=(family,), instructions=asked, form=form)
-        metrics, spoiled = tuple(dict.fromkeys((*JUDGED, family))), options["keep_spoiled"]
-        material = self.material()
-        crew = Crew(material, agent, users, folder, knowledge, keep_spoiled=spoiled, metrics=metrics, instructions=told)
-        return as_played(crew, options["mode"])
+        metrics = tuple(dict.fromkeys((*JUDGED, family)))
+        crew = Crew(self.material(), agent, users, folder, knowledge, options["keep_spoiled"], metrics, told)
+        return as_played(crew, options["mode"], options["row_answers"])
 
     def material(self) -> "PlayableSuite":
-        """What there is to play: scenarios, or the conversations of a checkout.
+        """What there is to play: scenarios, rows, or the conversations of a checkout.
 
         Raises:
-            click.UsageError: both were named.
+            click.UsageError: --tooltalk and --scenarios were named.
         """
         from sandbox_mcp.run.by_hand import PlayableSuite
+        from sandbox_mcp.run.rows.suite import RowSuite
 
+        if self.options["row_places"]:
+            return RowSuite(self.options["row_places"])
         if self.options["tooltalk"] is None:
             return PlayableSuite(self.places, fill=self.options["fill"] or "")
         if self.places:
@@ -314,7 +310,6 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
 
     from sandbox_mcp.run.evaluate import evaluate
     from sandbox_mcp.run.folder import RunFolder
-    from sandbox_mcp.run.told_first import told_first
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
@@ -338,7 +333,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
             budget=budget,
             executor=executor,
             knowledge=crew.knowledge,
-            instructions=told_first(options["instructions"]),
+            instructions=crew.instructions,
             details=details,
             watch=Display(quiet=options["quiet"], every=everything).show,
         )

@@ -148,7 +148,7 @@ class ModelEndpoint(ABC):
 
     def __init__(self, settings: EndpointSettings, pacing: Pacing | None = None) -> None:
         self.settings = settings
-        self._pacing = pacing
+        self._pacing = pacing or Pacing()
         self._client: Any = None
 
     @abstractmethod

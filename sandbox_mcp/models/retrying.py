@@ -18,6 +18,8 @@ PASSING = frozenset({408, 409, 429})
 """Statuses below 500 that are worth another try."""
 LONGEST_PAUSE = 60.0
 """Seconds waited at most between two tries, whatever the endpoint asks for."""
+LONGEST_TOLD = 200
+"""Characters of what an endpoint says that are told."""
 
 T = TypeVar("T")
 
@@ -52,13 +54,12 @@ def refused(status: int, said: str, retry_after: str | None) -> FailedTry:
     return FailedTry(problem, passing=status >= 500 or status in PASSING, after=retry_after)
 
 
-async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, pacing: Pacing | None = None) -> T:
+async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, pacing: Pacing) -> T:
     """Try, and try again up to ``retries`` times while faults may pass, after ``pause`` seconds and then twice that.
 
     Raises:
         FailedTry: the last one, which tells how many tries there were.
     """
-    pacing = pacing or Pacing()
     for tried in range(retries + 1):
         try:
             return await once()
@@ -72,10 +73,10 @@ async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, p
     raise AssertionError("unreachable")
 
 
-def one_line(text: str, limit: int = 200) -> str:
+def one_line(text: str) -> str:
     """The text in one line, cut if it is long."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[:limit]}..."
+    return line if len(line) <= LONGEST_TOLD else f"{line[:LONGEST_TOLD]}..."
 
 
 def _seconds(header: str | None, now: float) -> float | None:

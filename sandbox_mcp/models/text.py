@@ -46,6 +46,16 @@ def _refuse(literal: str) -> NoReturn:
     raise ValueError(f"{literal} is not a number that JSON has")
 
 
+def json_bytes(value: object) -> bytes:
+    """A value as JSON that any reader takes.
+
+    Raises:
+        ValueError: it has what JSON or Unicode does not have, such as NaN, or half a surrogate pair.
+        TypeError: it is of a kind that JSON does not know.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
 def as_arguments(text: str) -> Mapping[str, Any] | str:
     """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
 
@@ -53,7 +63,7 @@ def as_arguments(text: str) -> Mapping[str, Any] | str:
     """
     try:
         value = strict_json(text or "{}")
-        json.dumps(value, ensure_ascii=False).encode()
+        json_bytes(value)
     except (ValueError, RecursionError):
         return text
     return cast("dict[str, Any]", value) if isinstance(value, dict) else text

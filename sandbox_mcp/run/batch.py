@@ -3,7 +3,6 @@
 Policy: the order in which sessions finish is visible in the progress only.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
 
 from sandbox_mcp import __version__
+from sandbox_mcp.models.text import json_bytes
 from sandbox_mcp.own_code import others_code
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
@@ -47,8 +47,8 @@ class Batch:
     tally: RunTally = field(default_factory=RunTally)
     executor: Executor | None = None
     details: bool = True
-    _graded: "dict[str, GradedLog]" = field(default_factory=dict[str, Any], init=False, repr=False)
-    """What was played, as it will be kept, where the sessions do not have their details themselves."""
+    _to_keep: "dict[str, Scores | GradedLog]" = field(default_factory=dict[str, Any], init=False, repr=False)
+    """What was played, as it will be kept beside the logs once all of them are settled."""
     _shared: "SharedScores | None" = field(default=None, init=False, repr=False)
 
     async def run(self) -> Report:
@@ -62,7 +62,7 @@ class Batch:
         """
         families(names=self.crew.metrics)  # said before anything is played
         with others_code(f"what agent {self.crew.agent.name!r} says of itself cannot be kept in a log", RunError):
-            json.dumps({**self.crew.agent.describe()}, ensure_ascii=False, allow_nan=False).encode()
+            json_bytes({**self.crew.agent.describe()})
         suite, folder = self.crew.suite, self.crew.folder
         scenarios = {name: suite.get(name) for name in self.plan.scenarios}
         for variant in self.plan.variants:
@@ -99,7 +99,7 @@ class Batch:
             for unit in missing:
                 found = self.tally.scores.get(unit.name)
                 if found and found.ending not in (*INFRASTRUCTURE, UNENDED):
-                    scores.add(unit.name, self._graded.pop(unit.name, None) or found)
+                    scores.add(unit.name, self._to_keep.pop(unit.name))
 
     def _scores(self) -> "KnownScores":
         """The scores of the logs in the folder, as far as they are kept there."""
@@ -113,27 +113,25 @@ class Batch:
             trajectory = self.crew.folder.finished(unit, scenario.digest, scores.logs)
             judged = trajectory and self.crew.judge(trajectory, scenario)
             if judged:
-                scores.add(unit.name, judged)
-                known = self._brief(unit.name, judged)
+                known, to_keep = self._brief(judged)
+                scores.add(unit.name, to_keep)
         if known is not None:
             self.watch(self.tally.count(unit.name, known, played=False), self.tally)
         return known is not None
 
     def _played(self, unit: Unit, found: Scores) -> None:
-        scores = self._brief(unit.name, found, played=True)
+        scores, self._to_keep[unit.name] = self._brief(found)
         self.watch(self.tally.count(unit.name, scores, played=True), self.tally)
 
-    def _brief(self, name: str, scores: Scores, *, played: bool = False) -> Scores:
-        """The scores of one session, without their details where these are not wanted."""
+    def _brief(self, scores: Scores) -> "tuple[Scores, Scores | GradedLog]":
+        """The scores of one session, without their details where these are not wanted, and what is to be kept of it."""
         if self.details:
-            return scores
+            return scores, scores
         from sandbox_grader.kept import GradedLog, SharedScores
 
         self._shared = self._shared or SharedScores(details=False)
         graded = GradedLog.of(scores)
-        if played:
-            self._graded[name] = graded
-        return self._shared.scores(graded, scores.path) or scores
+        return self._shared.scores(graded, scores.path) or scores, graded
 
     @property
     def _alone(self) -> bool:
@@ -164,9 +162,9 @@ class Batch:
             return None
         if not (trajectory and scenario and trajectory.started.digest == scenario.digest):
             return None
-        found = self.crew.judge(trajectory, scenario)
-        kept.add(name, found)
-        return self._brief(name, found)
+        found, to_keep = self._brief(self.crew.judge(trajectory, scenario))
+        kept.add(name, to_keep)
+        return found
 
 
 class KnownScores:

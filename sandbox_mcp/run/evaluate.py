@@ -174,16 +174,11 @@ def evaluate(
     tally = RunTally(prices, budget, metric=metric, own_metrics=own)
     with nullcontext(out) if out else TemporaryDirectory() as place:
         folder = RunFolder(Path(place))
-        crew: Crew
-        if isinstance(known, RowSuite):
-            told = {**instructions, "rows": row_answers}
-            crew = RowCrew(known, playing, users, folder, knowledge, keep_spoiled, asked, told, form=row_answers)
-        else:
-            crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
-            crew = as_played(crew, mode)
+        crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
+        whole = details or len(plan.units) < PACKED_FROM
+        watch = watch or (lambda _progress, _tally: None)
         try:
-            batch = Batch(crew, plan, watch or (lambda _progress, _tally: None), tally, executor)
-            batch.details = details or len(plan.units) < PACKED_FROM
+            batch = Batch(as_played(crew, mode, row_answers), plan, watch, tally, executor, whole)
             report = in_own_loop(batch.run)
         finally:
             flush()
@@ -191,12 +186,16 @@ def evaluate(
     return report
 
 
-def as_played(crew: Crew, mode: RunMode) -> Crew:
-    """A crew as it plays in a mode what its suite holds, which may be ToolTalk's conversations.
+def as_played(crew: Crew, mode: RunMode, row_answers: AnswerForm) -> Crew:
+    """A crew as it plays in a mode what its suite holds: scenarios, ToolTalk's conversations, or rows in a form.
 
     Raises:
         RunError: its agent cannot be given a history and has to be, or its users would have no part in it.
     """
+    if isinstance(crew.suite, RowSuite):
+        told = {**crew.instructions, "rows": row_answers}
+        taking_part = (crew.suite, crew.agent, crew.users, crew.folder, crew.knowledge)
+        return RowCrew(*taking_part, crew.keep_spoiled, crew.metrics, told, form=row_answers)
     talk = crew.suite if isinstance(crew.suite, Conversations) else None
     kind = crew.users.description.get("kind")
     if talk is None and mode == "on-policy":

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import anyio
 import anyio.lowlevel
@@ -28,7 +28,6 @@ from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.trajectory.packs import PackWriter
 
-ExecutorName = Literal["tasks", "processes", "ray"]
 CHUNK = 8
 """Units that a worker process gets at a time, at most: enough to pay for making its crew."""
 GRACE = 15.0

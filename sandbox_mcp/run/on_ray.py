@@ -25,7 +25,7 @@ import anyio
 import anyio.to_thread
 from sandbox_grader.scores import Scores
 
-from sandbox_mcp.errors import SandboxError, inner_errors
+from sandbox_mcp.errors import SandboxError, first_line, inner_errors
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import GRACE
 from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, RunPlan, Told
@@ -97,9 +97,8 @@ def _connected(address: str | None) -> Generator[Any]:
     try:
         ray.init(address=elsewhere, log_to_driver=False, logging_level="error", namespace="sandbox-mcp", **own)
     except Exception as error:  # Ray raises whatever its parts raise
-        told = str(error).strip().splitlines()
         where = f"cluster {elsewhere!r}" if elsewhere else "a cluster on this machine"
-        raise RunError(f"Ray cannot use {where}: {told[0] if told else type(error).__name__}") from error
+        raise RunError(f"Ray cannot use {where}: {first_line(error) or type(error).__name__}") from error
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray's own handler would exit without ending agents
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # where Ray tells what it sees
@@ -276,7 +275,7 @@ class _Pool:
             raise RunError(f"a worker on Ray failed: {type(cause).__name__}: {cause}") from error
         except errors.RayError as error:
             self.work.lost.extend(batch)
-            raise _ActorDiedError(str(error).strip().splitlines()[0]) from error
+            raise _ActorDiedError(first_line(error)) from error
 
     def _look_for_lost(self) -> None:
         """Count what actors that died had finished, and let the rest be played again."""

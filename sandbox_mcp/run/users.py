@@ -4,7 +4,6 @@ Policy: every session gets a user of its own, made from its spec. A person plays
 cannot play is found out before the first session begins.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from sandbox_scenarios.problem import closest
 
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.models.completions import Completions
+from sandbox_mcp.models.text import json_bytes
 from sandbox_mcp.own_code import others_code
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.utterances import Utterances
@@ -48,9 +48,9 @@ class Users:
             asked = "in processes of their own" if elsewhere else f"{jobs} at a time"
             raise RunError(f"the human user plays one session at a time, not {asked}; use --jobs 1")
         with others_code("the users of this run cannot be made, or cannot be described in a log", RunError):
-            json.dumps({**self.description}, ensure_ascii=False, allow_nan=False).encode()
+            json_bytes({**self.description})
             for spec in specs:
-                json.dumps({**self.make(spec).describe()}, ensure_ascii=False, allow_nan=False).encode()
+                json_bytes({**self.make(spec).describe()})
 
     async def aclose(self) -> None:
         """Let go of the endpoint, if there is one."""

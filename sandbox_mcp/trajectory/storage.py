@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.errors import SandboxError, first_line
 from sandbox_mcp.trajectory.packs import LEFT_OUT, PACKED, SUFFIX
 from sandbox_mcp.whole_files import write_whole
 
@@ -77,7 +77,7 @@ class StoredCopy:
         except StorageError:
             raise
         except Exception as error:  # each file system has errors of its own
-            raise StorageError(f"{url!r} cannot be read: {_in_a_line(error)}") from error
+            raise StorageError(f"{url!r} cannot be read: {first_line(error) or type(error).__name__}") from error
         return copy
 
     def send(self) -> int:
@@ -107,9 +107,9 @@ class StoredCopy:
         except StorageError:
             raise
         except Exception as error:  # each file system has errors of its own
-            raise StorageError(
-                f"{self.url!r} cannot be written: {_in_a_line(error)}; what was to go there is in {str(self.folder)!r}"
-            ) from error
+            why = first_line(error) or type(error).__name__
+            told = f"{self.url!r} cannot be written: {why}; what was to go there is in {str(self.folder)!r}"
+            raise StorageError(told) from error
         return len(sent)
 
     def _there(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -181,7 +181,7 @@ def _opened(url: str) -> tuple[Any, str]:
     try:
         files, root = core.url_to_fs(url)
     except Exception as error:  # what is not installed, not known, or not allowed
-        raise StorageError(f"{url!r} cannot be opened: {_in_a_line(error)}") from error
+        raise StorageError(f"{url!r} cannot be opened: {first_line(error) or type(error).__name__}") from error
     return files, str(root).rstrip("/")
 
 
@@ -225,8 +225,3 @@ def _here(path: Path) -> tuple[int, int] | None:
 
 def _there_stamp(info: Mapping[str, Any]) -> str:
     return " ".join(map(str, (info.get("size"), *(info[key] for key in TOLD if key in info))))
-
-
-def _in_a_line(error: Exception) -> str:
-    told = str(error).strip().splitlines()
-    return told[0] if told else type(error).__name__

@@ -76,10 +76,6 @@ class ScriptedUser:
         done = [act for line, act in self.script.does.items() if f" {line} " in f" {says or ''} "]
         return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments) for act in done))
 
-    def next_line(self, agent_lines: Sequence[str]) -> str | None:
-        """What the user says after the last of the agent's lines; None to end the conversation."""
-        return _Standing(self, self.opening).after([Line("agent", text) for text in agent_lines])
-
 
 class _Standing:
     """Where the script stands, refolded from the agent's lines each time."""

@@ -1,8 +1,9 @@
 """What a user's wish has already said: asked for it, the user says its wish again instead of knowing nothing."""
 
+import anyio
 from sandbox_scenarios.model import Answer, Script
 
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.users import Line, ScriptedUser
 from sandbox_mcp.users.acts import said_already
 from tests.each import each
 
@@ -53,7 +54,8 @@ WISH = "Remind me tomorrow at noon to ring Grandma."
 
 
 def says(*lines: str, script: Script | None = None) -> str | None:
-    return ScriptedUser(script or Script(unknown="No idea."), WISH).next_line(lines)
+    user = ScriptedUser(script or Script(unknown="No idea."), WISH)
+    return anyio.run(user.respond, [Line("agent", text) for text in lines]).says
 
 
 def test_asked_for_what_it_has_said_the_user_says_it_again() -> None:

@@ -23,7 +23,7 @@ LAST = replace(SCRIPT, then=())
 
 
 def says(*lines: str, script: Script = SCRIPT) -> str | None:
-    return ScriptedUser(script, OPENING).next_line(lines)
+    return anyio.run(ScriptedUser(script, OPENING).respond, [Line("agent", text) for text in lines]).says
 
 
 def hears(text: str, calls: int = 0, *, met: bool = False, user: ScriptedUser | None = None) -> UserTurn:
@@ -314,8 +314,7 @@ def test_it_does_what_belongs_to_a_line_only_when_it_says_that_line() -> None:
 
 def test_the_same_dialogue_gets_the_same_answer_from_another_process() -> None:
     dialogue = [Line("user", "Hi"), Line("agent", "Who?"), Line("user", "Her name is Wren."), Line("agent", "Done.")]
-    again = [line.text for line in dialogue if line.speaker == "agent"]
-    assert ScriptedUser(SCRIPT).next_line(again) == SCRIPT.then[0]
+    assert anyio.run(ScriptedUser(SCRIPT).respond, dialogue).says == SCRIPT.then[0]
 
 
 @each("asked", ["Which Lan?", "Which Lan do you mean?", "I found two. Which Lan would that be?"])

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeGuard
 from sandbox_mcp.cli.connect.config_file import ConfigFile
 from sandbox_mcp.cli.connect.hosts import NAME, Host, is_ours
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.models.text import json_bytes
 
 Action = Literal["written", "unchanged", "removed", "restored", "nothing", "foreign"]
 BYTE_ORDER_MARK = "\ufeff"
@@ -103,7 +104,7 @@ class HostEntry:
             return {}
         try:
             document = json.loads(text.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=_without_duplicates)
-            json.dumps(document, ensure_ascii=False, allow_nan=False).encode()  # or it could not be written again
+            json_bytes(document)  # or it could not be written again
         except (ValueError, RecursionError) as error:
             raise UneditableConfigError(
                 f"{self.config.path}: not plain JSON ({error}), so nothing was changed; put the entry in by hand"
