@@ -102,6 +102,11 @@ def who_waits(tx: Tx, among: list[Line]) -> list[Hold]:
 def place(tx: Tx, lines: list[Line]) -> list[Hold]:
     """Put titles on hold."""
     return [tx.add(Hold, title=tx.get(Title, line["title"]).id, until=line["until"]) for line in lines]
+
+@stacks.user_action
+def fill_in(tx: Tx, slips: int) -> str:
+    """Fill in slips."""
+    return "done"
 '''
 HELD = """\
 family: stacks
@@ -134,6 +139,21 @@ scenarios:
         adds:
           - {title: "@title.whales", until: 2026-03-06 12:00:00}
           - {title: "@title.songs", until: 2026-03-06 12:00:00}
+
+  - name: hold_another
+    extends: hold_titles
+    user:
+      script:
+        then:
+          - {does: {act: fill_in, arguments: {slips: 1}}, say: "I have filled in a slip, now hold the dune as well."}
+    reference+:
+      - turns:
+          - calls: [{tool: search, arguments: {wanted: {subject: whales, kinds: [book]}}, as: found}]
+            reply: Both are on hold.
+          - calls:
+              - tool: place
+                arguments: {lines: [{title: $found.2.id, until: 2026-03-06 12:00:00}]}
+            reply: The dune is on hold.
 """
 
 
@@ -258,3 +278,21 @@ def test_parts_of_objects_are_made_wrong_by_what_they_are_for(stacks: Path) -> N
     other = [{"title": item, "until": 1772794800.0} for item in (songs, dune)]
     far = [{"title": whales, "until": 1772794800.0 + FAR}, {"title": whales, "until": 1772794800.0 - FAR}]
     assert wrong_values(scenario, place, "lines", right) == ([], *([item] for item in (*other, *far)))
+
+
+def test_what_the_user_does_after_a_report_is_drafted_as_what_it_wants_next(stacks: Path, tmp_path: Path) -> None:
+    suite = Suite([stacks])
+    scenario = suite.get("hold_another")
+    log = RehearsalStage(scenario).rehearse(scenario.solutions[-1]).log
+    made = draft(log, suite, "drafted_anew")
+    (tmp_path / "drafted.yaml").write_text(made.text, encoding="utf-8")
+    script = yaml.safe_load(made.text)["scenarios"][0]["user"]["script"]
+    assert script == {
+        "then": [
+            {
+                "does": {"act": "fill_in", "arguments": {"slips": 1}},
+                "say": "I have filled in a slip, now hold the dune as well.",
+            }
+        ]
+    }
+    assert prove(tmp_path / "drafted.yaml", made.name, (stacks,)).holds

@@ -26,8 +26,8 @@ def user_of(story: Story) -> dict[str, Any]:
             reply = story.turns[turn - 1].reply
             question = question_in(reply, opening)
             does = _deed(story.turns[turn])
-            if question is None and not does:
-                script.setdefault("then", []).append(said)
+            if question is None:
+                script.setdefault("then", []).append(does or said)
             elif codes_in(reply) or read_acts(reply, wish_of(opening)).act is Act.LEAVE:
                 script.setdefault("confirm", said)
             else:
