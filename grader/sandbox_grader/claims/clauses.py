@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Literal
 
 from sandbox_grader.claims.normal import SENTENCE, is_question, plain
-from sandbox_grader.claims.remark_words import HEARSAY, HEDGE, How
+from sandbox_grader.claims.remark_words import BELIEVED, HEARSAY, HEDGE, MADE_UP, How
 from sandbox_grader.claims.remarks import remarks
 from sandbox_grader.claims.verbs import IRREGULAR
 
@@ -39,11 +39,6 @@ _BREAK = re.compile(
     r"|please|at|on)\b)| (?:so|while|if|once|unless|and then"
     rf"|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
 )
-_SUBORDINATE = re.compile(
-    r"\W*(?:and |but )?(?:if you|although|though|since|while|because) [^,.;:!?\n]{3,60}, (?=[^,;:!?\n]{0,60} (?:is|are"
-    r"|was|were|has|have|had|will|can|could|do|does|did|costs?|leaves?|\w{2,12}ed)\b)"
-)
-"""A clause that opens a sentence and does not stand by itself."""
 _QUESTION_START = re.compile(
     r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|have|had|can"
     r"|could|will|would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want"
@@ -64,31 +59,23 @@ _SUPPOSES_ANYWHERE = re.compile(
     r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to|might)(?: \w+){0,2}? (?:tell"
     r"|say|report|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
 )
-_SAID_BEFORE = (
-    r"(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)"
-    r"|i (?:first|initially|mistakenly|wrongly|accidentally|previously) (?:wrote|said|told you|gave|put|stated)"
-    r"|i (?:had )?(?:said|wrote|told you|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)"
-)
 _NOT_COMPARED = r"(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!over )"
-_LONG_AGO = (
-    rf"{_NOT_COMPARED}(?:yesterday|last (?:week|month|year|night|summer|winter|spring|autumn|\w{{3,6}}day))"
+_HISTORY = re.compile(
+    r"\b(?:(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)"
+    r"|i (?:first|initially|mistakenly|wrongly|previously) (?:wrote|said|told you|gave|put|stated)"
+    r"|i (?:had )?(?:said|wrote|told you|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)"
+    rf"|{_NOT_COMPARED}(?:yesterday|last (?:week|month|year|night|summer|winter|spring|autumn|\w{{3,6}}day))"
     r"|(?<!since )(?<!than )(?<!the )last time|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|while) ago"
     r"|back (?:then|in the (?:day|old days))|once (?:was|upon a time)|used to|in the past|until (?:now|then|recently)"
     r"|old|former|formerly|previously|beforehand|earlier|before that|at (?:that|the) time|as it stood"
-)
-_AT_FIRST = (
-    r"at first|at the start|initially|originally|right away|straight ?away|immediately|first attempt"
+    r"|at first|at the start|initially|originally|right away|straight ?away|immediately|first attempt"
     r"|the first (?:time|try)|on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)"
-)
-_ONE_BEFORE = (
-    r"last but one|one before (?:that|it|last)|second[- ]to[- ]last|penultimate|the (?:one|text|message|mail) before"
-)
-_HAD_BEEN = (
-    r"had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)"
+    r"|last but one|one before (?:that|it|last)|penultimate|the (?:one|text|message|mail) before"
+    r"|had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)"
     r"|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature|answer)"
-    r"|what (?:it|they|he|she|that) (?:was|were|used to be)\b(?! (?:asked|supposed|about|after|looking|meant))"
+    r"|what (?:it|they|he|she|that) (?:was|were|used to be)\b(?! (?:asked|supposed|about|after|looking|meant)))\b"
 )
-_HISTORY = re.compile(rf"\b(?:{_SAID_BEFORE}|{_LONG_AGO}|{_AT_FIRST}|{_ONE_BEFORE}|{_HAD_BEEN})\b")
+"""Tells of what was: said before, long ago, at first, or before something else."""
 _NEGATION = re.compile(
     r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody|nothing"
     r"|neither|nor|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)|nowhere near"
@@ -101,10 +88,8 @@ _HARMLESS = re.compile(
     r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|errors?"
     r"|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|not to mention|why not|if not"
     r"|whether or not|or not|not (?:far|long|much|bad|at all bad)|no sooner|not (?:hesitate|forget|worry)"
-    r"|nothing (?:else|more|further) (?:was|is|has|to|needs?|changed)|no other|no further|no more than that"
-    r"|nothing else|not (?:surprising|unusual)\w*|without (?:any )?(?:problems?|trouble|issues?|a hitch|errors?|delay"
-    r"|difficulty|fail|doubt)|have not (?:already )?(?:forgotten|heard)|not (?:un(?!der|til|less|i)\w+|impossible|false"
-    r"|wrong|untrue|incorrect)|could not be (?:better|easier|happier)|nothing but)\b"
+    r"|nothing (?:else|more|further|but)|no other|no further|without (?:any )?(?:problems?|trouble|issues?|errors?"
+    r"|delay|fail|doubt)|not (?:un(?!der|til|less|i)\w+|impossible|false|wrong|incorrect))\b"
 )
 _NO_THING = re.compile(
     r"^\W*(?:(?:no|without) \w+(?: \w+)?"
@@ -264,10 +249,7 @@ _NEW_SENTENCE = re.compile(r"\s+[A-Z]")
 
 
 def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Clause]:
-    lead = _SUBORDINATE.match(blind, start, end)
-    cuts = sorted(
-        {start, *(found.end() for found in _BREAK.finditer(blind, start, end)), end, lead.end() if lead else end}
-    )
+    cuts = sorted({start, *(found.end() for found in _BREAK.finditer(blind, start, end)), end})
     seams = [(first, last) for first, last in pairwise(cuts) if blind[first:last].strip(' ,;:()–-.!?\n"')]
     clauses = [Clause(low[first:last], first, last, number) for first, last in seams]
     question = is_question(blind[start:end])
@@ -277,13 +259,11 @@ def _clauses(low: str, blind: str, start: int, end: int, number: int) -> list[Cl
         asking = asking or (question and (position == len(clauses) - 1 or bool(_QUESTION_START.match(shown))))
         clause.asks = asking
         clause.supposes = (
-            bool(_SUPPOSES.match(shown))
+            bool(_SUPPOSES.match(shown) or _SUPPOSES_ANYWHERE.search(shown) or BELIEVED.search(shown))
             or _opened_by(blind, start, clause) in ("if", "once", "unless")
-            or bool(_SUPPOSES_ANYWHERE.search(shown))
-            or bool(_BELIEVED.search(shown))
             or ('"' in shown and bool(_WOULD_SAY.search(shown)))
         )
-        clause.untrue = bool(_MADE_UP.match(shown))
+        clause.untrue = bool(MADE_UP.match(shown))
         clause.hedges = bool(HEDGE.search(shown) or HEARSAY.search(shown))
         clause.history = bool(_HISTORY.search(shown) or _THEN.search(shown))
         clause.denials = _denials(shown, clause.start)
@@ -330,7 +310,7 @@ def _condition(first: Clause, second: Clause, blind: str) -> None:
     behind = blind[first.end - 3 : second.end] if blind[first.end - 3 : first.end] == " if" else lead_of_second
     if _AS_SOON_AS.match(lead_of_second) and not _PASSED.search(first.text):
         first.supposes = True
-    if _IF_THE_WORLD.match(behind) or _UNLESS_IT_IS.match(behind):
+    if _IF_THE_WORLD.match(behind):
         first.supposes = True
 
 
@@ -342,9 +322,6 @@ _PROVIDED = re.compile(
     r"|in (?:the )?case(?: of)?)\b(?! (?:you|needed|anything|necessary)\b)"
 )
 """A condition that leaves open what comes after it."""
-_UNLESS_IT_IS = re.compile(
-    r"\W*(?:provided|supposing|assuming|unless|as long as)\b(?! (?:you|i|we|anything|necessary)\b)"
-)
 _AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
 _RUNS_ON = re.compile(r"[\w\s]*")
@@ -361,17 +338,6 @@ _IF_THE_WORLD = re.compile(
 )
 """A condition about the world rather than about who speaks or is spoken to."""
 _WAS = re.compile(r"\b(?:was|were|had|used)\b")
-_BELIEVED = re.compile(
-    r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
-    r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn"
-    r"|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b"
-    r"|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b| about (?!\d))"
-)
-"""What was or may be believed, which is not said to be so."""
-_MADE_UP = re.compile(
-    r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed|dreamt up"
-    r"|hallucinated)\b"
-)
 _ASKS_ABOUT_IT = re.compile(
     r"^\W*(?:is|was|are|were) (?:that|this|it|those|these|they) (?:what|right|correct|true|it|the|not"
     r"|so)\b(?! (?:okay|fine|way|only))|^\W*(?:does|do) (?:that|this|it|those) (?:sound|seem|look|match|agree)\b"
@@ -390,34 +356,27 @@ def _denials(shown: str, offset: int) -> tuple[tuple[int, int], ...]:
     lead = _NO_THING.match(shown)
     return tuple(
         (
-            offset + _reach(shown, found),
-            offset + (lead.end() if lead and found.start() < lead.end() else _until(shown, found)) + 1,
+            offset + (-1 if found[0] == "not" and _STARTS_WITH_PLACE.match(shown) else found.start()),
+            offset + (lead.end() if lead and found.start() < lead.end() else _end_of(found)) + 1,
         )
         for found in _NEGATION.finditer(shown)
         if not any(start <= found.start() < end for start, end in harmless)
     )
 
 
-def _until(shown: str, found: re.Match[str]) -> int:
+def _end_of(denial: re.Match[str]) -> int:
     """Where a denial ends: ``instead of 16 June it is 23 June`` denies no more than its object."""
-    statement = _STATES_AGAIN.search(shown, found.end()) if found[0].lower().startswith(("instead", "rather")) else None
-    return statement.start() if statement else len(shown)
+    ends = denial[0].startswith(("instead", "rather")) and _STATES_AGAIN.search(denial.string, denial.end())
+    return ends.start() if ends else len(denial.string)
 
 
 _STATES_AGAIN = re.compile(
     r"[ ,](?:it|this|that|he|she|they|there|you|i|we) (?:is|are|was|were|has|have|will|get|got)\b"
 )
-_PREDICATE = re.compile(
-    r"\b(?:is|are|was|were|will|would|does|do|did|has|have|had|wo|ca) (?:now |also |really |actually |definitely )?$"
-)
+
+
 _STARTS_WITH_PLACE = re.compile(r"^\W*(?:at|on|in|by|until|from|for|around|about) ")
-
-
-def _reach(shown: str, found: re.Match[str]) -> int:
-    """Where a denial begins: ``at 17:55 it is not done`` denies what stands before its verb, too."""
-    if found[0] == "not" and _STARTS_WITH_PLACE.match(shown) and _PREDICATE.search(shown[: found.start()]):
-        return -1
-    return found.start()
+"""``At 17:55 it is not done`` denies what stands before its verb, too."""
 
 
 def _heed(spoken: Spoken, blind: str) -> None:

@@ -309,8 +309,6 @@ _NOT_THERE = re.compile(
     r"|is not there|not find)\b"
 )
 """Denies in words, and so tells of a removal."""
-_ALL_BUT = re.compile(r"\b(?:every\w*|all|the rest)(?: \w+){0,2}? (?:except|but|apart from|save)\b")
-"""Behind what was left there is one that was not."""
 _LEFT = re.compile(
     r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off"
     r"|held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|it"
@@ -345,7 +343,7 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
             and clause.disowned in ("", "failed")
             and not re.match(r"\W*(?:not only|no problem|no worries)", text)
         ):
-            if (len(clause.denials) % 2 == 0 and clause.denials) or _ALL_BUT.search(text, left.start()):
+            if len(clause.denials) % 2 == 0 and clause.denials:
                 found = contrary(f"tells that it was done: {said!r}")
             else:
                 found = stated(f"tells that nothing was done: {said!r}")

@@ -65,7 +65,7 @@ def _of_something_else(spoken: Spoken, item: Mention, back: Background) -> bool:
     return any(
         not other.history and any(named & set(filter(None, found.groups())) for found in _MISSING.finditer(other.text))
         for other in spoken.clauses
-        if other is not clause and not (other.start < clause.start and _STILL.match(lead))
+        if other is not clause
     )
 
 
@@ -86,7 +86,6 @@ _SHORT = 3
 _WORDS = re.compile(r"[^\W_]+")
 _SUBJECT = re.compile(r"\W*(?!(?:it|that|this|they|he|she|i|we|you|there|here)\b)[a-z].*[a-z]{2}")
 _OF_ANOTHER = re.compile(r" (?:is|for|to|in|at|of|from|belongs) \w")
-_STILL = re.compile(r"\W*(?:but|however|so|still|instead|though|yet)\b")
 _MISSING = re.compile(
     r"\b(?:could not|can not|did not|unable to|not able to) (?:find|locate|see) (?:the |your |an? "
     r"|any )?(?:(\w+) )?(\w+)\b(?!')"

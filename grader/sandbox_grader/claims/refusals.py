@@ -53,10 +53,6 @@ _CAPABILITIES = tuple(
 """Kinds of things that an agent may lack."""
 _MOST = 3
 """A refusal that names more kinds of things than so many does not say which one is missing."""
-_CAN_HELP = re.compile(
-    r"\b(?:i can (?!not|only)|can help|able to help|happy to|what i can do|if you|instead|let me know|would you|try"
-    r"|you (?:can|could|may|might))\b"
-)
 
 
 def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: Background = ALONE) -> Finding:
@@ -114,7 +110,7 @@ def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: frozenset[int
 def _breadth(spoken: Spoken, inable: frozenset[int]) -> int:
     """How many kinds of things the sentences name that say what cannot be done."""
     said = (clause for clause in spoken.clauses if clause.sentence in inable and not clause.asks)
-    text = " ".join(clause.text for clause in said if not _CAN_HELP.search(clause.text))
+    text = " ".join(clause.text for clause in said)
     return sum(1 for pattern in _CAPABILITIES if pattern.search(text))
 
 

@@ -345,6 +345,17 @@ HEARSAY = re.compile(
     r"|an? (?:anonymous|random|unknown) \w+ (?:says|said|claims))\b"
 )
 """What only people say whom the speaker does not name."""
+BELIEVED = re.compile(
+    r"\b(?:i|we|you)(?: had| have| may have| might have)?(?: at)?(?: first| initially| originally| always| mistakenly"
+    r"| wrongly| once)? (?:thought|believed|assumed|expected|could have sworn"
+    r"|(?:wanted|was going|meant|intended|was about) to (?:give|tell|say|name|report|answer)\b"
+    r"|(?:might|may|could|would) (?:\w+ )?(?:think|expect|believe|assume|suppose|guess))\b(?! of\b| about (?!\d))"
+)
+"""What was or may be believed, which is not said to be so."""
+MADE_UP = re.compile(
+    r"^\W*(?:and |but |sorry,? |well,? )?i (?:\w+ly |just |simply )?(?:made up|invented|fabricated|guessed|dreamt up"
+    r"|hallucinated)\b"
+)
 OPENS_WITH_MAYBE = (
     r"\W*(?:(?:well|hm+|so|okay|oh)\W+)?(?:maybe|perhaps|possibly|presumably|supposedly|allegedly)\b(?!,? (?:you|one"
     r"|because|due|since|as|a|some|another|not|even)\b)"

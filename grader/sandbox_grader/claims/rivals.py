@@ -52,10 +52,6 @@ _SAME_AGAIN = re.compile(
     r"|=)\W*(?:it is |that is |just |exactly |about |roughly |around |almost |nearly |approximately |some |a good "
     r"|over |under ){0,3}\W*"
 )
-_ONWARD = re.compile(
-    r",? (?:(?:but|and|then|now|since|later|meanwhile|has|have|was|were|been|gone|went|it) ){0,5}(?:up|down|back|raised"
-    r"|lowered|cut|changed|moved|reduced|increased|corrected|postponed|updated) to (?:about )?[$€£¥]?"
-)
 _SUM = re.compile(
     r"\s*(?:\w+ ){0,2}?(?:[+×÷/=]|[-–] ?\d[\d.]*(?: \w+){0,2} ?=|(?:plus|minus|times|divided by|multiplied by)\b)"
 )
@@ -68,7 +64,6 @@ _CORRECTS = re.compile(
     r"\W*(?:and |but |oh,? |well,? )?(?:actually|no,? wait|wait|correction|or rather|rather|i mean|i meant|make that"
     r"|sorry|scratch that|on second thoughts?|hang on|hold on|oops|whoops|pardon)\b"
 )
-_SECOND_THOUGHT = re.compile(r"\W*(?:and |but |oh,? |well,? )?(?:on second thoughts?|correction|scratch that)\b")
 _CORRECTING = one_of(
     "second thought thoughts sorry mean meant make hang hold oops whoops pardon wait rather correction scratch oh no"
 )
@@ -126,12 +121,10 @@ class Contest:
             or self._corrects(item, lead)
             or _OTHER_SOURCE.search(lead)
             or self._restates(item)
-            or any(_ONWARD.fullmatch(spoken.low, seen.end, item.start) for seen in self.right if seen.end <= item.start)
         ):
             return True
         if (
-            any(_ONWARD.fullmatch(spoken.low, item.end, seen.start) for seen in self.right if item.end <= seen.start)
-            or self._reckoned_with(item)
+            self._reckoned_with(item)
             or _ADVICE.match(lead)
             or self._sums_up(item)
             or self._roughly(item)
@@ -179,7 +172,7 @@ class Contest:
         before = self.spoken.sentence(number - 1)
         same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - FUNCTION_WORDS - _OF_VALUES
         bare = not _content(lead) - _CORRECTING
-        return bool(same) or bare or _SECOND_THOUGHT.match(text) is not None
+        return bool(same) or bare
 
     def _restates(self, item: Mention) -> bool:
         """Whether the right count of days is said again in weeks or months, and wrongly: ``122 days, or 30 weeks``."""

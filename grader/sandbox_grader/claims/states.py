@@ -99,11 +99,6 @@ Values = list[tuple[bool, int]]
 _IS_NOT = re.compile(r" (?:is|are) not\W*$")
 _CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
 """Before a mode under which something else is so."""
-_OWN_SUBJECT = re.compile(
-    r"\W*(?:but |and |so |then |now )*(?:the|your|my) (?!phone|device|setting|connection|switch|mode|status|state"
-    r"|signal|network|service)\w+ (?:is|are|has|have|was|were)\b"
-)
-"""A clause about something else."""
 _ELLIPTIC = 4
 """A clause of so few words needs no subject."""
 
@@ -121,7 +116,7 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
             behind is not None and re.fullmatch(rf"\W*(?:{wording(own)})\W*", behind.text) is not None
         )
         named, foreign = name.search(text), others.search(text)
-        subject = bool(named) or (subject and not foreign and not _OWN_SUBJECT.match(text))
+        subject = bool(named) or (subject and not foreign)
         if not subject or not (named or _PRONOUN.search(text) or len(text.split()) <= _ELLIPTIC):
             continue
         values = [(item.group("on") is not None, item.start()) for item in _VALUE.finditer(text)]
@@ -216,10 +211,6 @@ def direction(spoken: Spoken, fact: Fact) -> Finding:
     return missing(f"does not say that it went {wanted}")
 
 
-_THE_NEXT = re.compile(r"\b(?:next|nearest|upcoming|following|last|previous) (?:\w+ )?$")
-"""Before a thing of another day."""
-
-
 _SAYS_NO = ("dry", "clear", "sunny", "cloudless")
 _DRY = re.compile(rf"\b(?:{'|'.join(_SAYS_NO)})\b")
 """Says no to what falls from the sky."""
@@ -249,8 +240,7 @@ def polarity(spoken: Spoken, fact: Fact, back: Background) -> Finding:
         if over or back.of_another_day(text):
             continue
         lead = re.match(r"\W*(yes|yep|yeah|indeed|no|nope)\b(?! (?:rain|need|problem|worries|one))", text)
-        item = next((found for found in about.finditer(text) if not _THE_NEXT.search(text[: found.start()])), None)
-        item = item or (_DRY.search(text) if _WET & set(topics) else None)
+        item = about.search(text) or (_DRY.search(text) if _WET & set(topics) else None)
         if item:
             yes = not clause.denied(clause.start + item.start()) and not clause.untrue
             if item[0] in _SAYS_NO and topics != ("dry",):

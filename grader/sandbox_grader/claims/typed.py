@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_scenarios.model import Fact
 from sandbox_scenarios.units import UNITS
 
-from sandbox_grader.claims.asserted import not_meant, standing, superseded
+from sandbox_grader.claims.asserted import only_offered, standing, superseded
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken, Standing
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
@@ -55,7 +55,6 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
         or item.kind in _RIVALS.get(fact.type, (fact.type,))
-        or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
     ]
     said = (item.mention for item in seen if item.mine and item.how == "said")
     right = [item for item in said if not _repeats(spoken, item, fact, back)]
@@ -104,8 +103,6 @@ def _against(
     other = _other_number(spoken, right)
     if other:
         return contrary(f"says {wanted} or {other!r}", other)
-    if any(_ONLY_A_PART.match(spoken.low, item.end) for item in right):
-        return contrary(f"says {wanted} only as a part of another sum")
     if rival:
         text = spoken.text[rival.start : rival.end].strip()
         return contrary(f"says {wanted} and also {text!r}", text)
@@ -124,20 +121,7 @@ def _weighed(spoken: Spoken, item: Mention) -> Mention:
     )
 
 
-_ONLY_A_PART = re.compile(
-    r"[^.;:!?\n\d]{0,40}\b(?:and|plus|then) (?:another|a further|an (?:extra|additional)) \d"
-    r"|,? (?:minus|less|plus) [^.;:!?\n]{1,40}, (?:so|leaving|making|which (?:is|makes|leaves)) "
-)
-"""Behind a value from which another is reckoned: ``563 francs, minus a fee of 20, so 543``."""
 _POUNDS = re.compile(r"\d pounds?$")
-_TOLD_AS = re.compile(r"\b(?:is|says|shows|gives|reads|claims|but) (?:about |only |just |actually |more like )?$")
-_AT_ITS_END = re.compile(r"\s*(?:[.;!?\n)](?!\d)|$)")
-
-
-def _bare_answer(spoken: Spoken, item: Mention) -> bool:
-    """Whether a number without its unit ends a clause as an answer does: ``the map says 11``."""
-    lead = spoken.lead(item.start)
-    return not item.unit and bool(_TOLD_AS.search(lead)) and bool(_AT_ITS_END.match(spoken.low, item.end))
 
 
 _OTHER_BEFORE = re.compile(r"(?<![\d.])(\d{1,9}(?:\.\d{1,4})?)(?:st|nd|rd|th)? or (?:on |about |the ){0,2}[$€£¥]?$")
@@ -216,7 +200,7 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
         return "said"
     if how == "unsaid" and item.kind == "phone":
         clause = spoken.clause_at(item.start)
-        return "unsaid" if clause.asks or clause.supposes or not_meant(spoken, clause, item.start) else "said"
+        return "unsaid" if clause.asks or clause.supposes or only_offered(spoken, clause, item.start) else "said"
     if how != "said":
         return how
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.asks_of_the_past:
@@ -228,7 +212,7 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
     if _TYPICALLY.search(clause.text) and _NOTHING_NOW.search(spoken.low):
         return "unsaid"
     if item.kind == "time" and _TIME_NOW.match(spoken.low, item.end) and _IT_IS.fullmatch(lead):
-        return "said" if back.given_words & _ASKS_TIME or _CHANGED.search(spoken.low) else "unsaid"
+        return "said" if back.given_words & _ASKS_TIME else "unsaid"
     opens = not re.search(r"\w", lead)
     asked = back.given_words & _NEGATIVE
     return "denied" if opens and not asked and _NOT_OF_IT.match(spoken.low[item.end : clause.end]) else how
@@ -237,7 +221,6 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
 _TYPICALLY = re.compile(r"\b(?:tends? to|typical(?:ly)?|usually|normally|on average|as a rule|in general|generally)\b")
 """What is so as a rule, which a speaker who found nothing only falls back upon."""
 _IT_IS = re.compile(r"\W*(?:and |but |so )?(?:it|the time) is ")
-_CHANGED = re.compile(r"\b(?:was|were|used to|instead|moved|changed)\b")
 _TIME_NOW = re.compile(r" (?:right )?now\b")
 _ASKS_TIME = one_of("time clock now hour late")
 _DEGREES = r"-?\d+(?:\.\d+)? ?(?:°|degrees)? ?(?:c|f|celsius|fahrenheit)?"
@@ -263,13 +246,7 @@ def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
     clause = spoken.clause_at(item.start)
     if _LAST_TIME.search(spoken.sentence(clause.sentence)) and not back.asks_of_the_past:
         return True
-    return any(
-        other.start > clause.start and (_NOTHING_NOW.search(other.text) or _TODAY.search(other.text))
-        for other in spoken.clauses
-    )
-
-
-_TODAY = re.compile(r"\b(?:today|now|currently)\b.{0,24}\d")
+    return any(other.start > clause.start and _NOTHING_NOW.search(other.text) for other in spoken.clauses)
 
 
 _CHANGING = one_of("remove stop change timer")

@@ -44,11 +44,10 @@ _INSTEAD = re.compile(
 )
 _ALONE = re.compile(r"\W*(?:$|\n)|[.,;!?)]| did\b| is (?:also |just |equally )?(?:as )?(?:likely|possible)\b")
 """Behind a name that is all that a clause says."""
-_LIST = 2
-"""With so many further names in its sentence a name stands in a list, and is not an answer."""
-_BOTH = re.compile(r" both\b")
 _STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
 """Behind the name of whoever was left as they were."""
+_LIST = 2
+"""With so many further names in its sentence a name stands in a list, and is not an answer."""
 
 Place = tuple[int, int]
 """Where a wording begins in a message, and where it ends."""
@@ -224,13 +223,11 @@ class _Reading:
             for place in said:
                 early, late = sorted((place, (start, end)))
                 between = spoken.low[early[1] : late[0]]
-                both = between.strip() == "and" and _BOTH.match(spoken.low, late[1])
-                if len(between) < 24 and (both or _OR.search(between)):
+                if len(between) < 24 and _OR.search(between):
                     return name
-            clause, lead = spoken.clause_at(start), spoken.lead(start)
-            later = clause.start > said[0][0]
+            lead = spoken.lead(start)
             alone = re.search(r"\w", lead) is not None or _ALONE.match(spoken.low, end)
-            if later and alone and _INSTEAD.match(lead):
+            if alone and spoken.clause_at(start).start > said[0][0] and _INSTEAD.match(lead):
                 return name
         return None
 
