@@ -120,8 +120,13 @@ def _in_our_words(error: click.ClickException) -> str:
 
 def fail(*problems: str) -> None:
     """Say what is wrong, in one line each, and exit with code 2."""
-    for problem in problems[:MOST_TOLD]:
-        click.echo(f"sandbox-mcp: {one_line(problem)}", err=True)
+    warn(*problems[:MOST_TOLD])
     if len(problems) > MOST_TOLD:
-        click.echo(f"sandbox-mcp: and {len(problems) - MOST_TOLD} more", err=True)
+        warn(f"and {len(problems) - MOST_TOLD} more")
     sys.exit(2)
+
+
+def warn(*told: str) -> None:
+    """Say beside the results what a person should know, in one line each."""
+    for text in told:
+        click.echo(f"sandbox-mcp: {one_line(text)}", err=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import LogPlace, name_left_out
 from sandbox_mcp.cli.options import MODES, metric_option, quiet_option, scenario_files
 from sandbox_mcp.cli.printing import FEW, as_json, print_json, print_table
@@ -97,8 +98,7 @@ def print_comparisons(found: "Sequence[Comparison]") -> None:
     from sandbox_grader.comparison import holm
     from sandbox_grader.wording import comparisons_table
 
-    for warning in dict.fromkeys(warning for item in found for warning in item.warnings):
-        click.echo(f"sandbox-mcp: {warning}", err=True)
+    warn(*dict.fromkeys(warning for item in found for warning in item.warnings))
     table = comparisons_table(found, holm([item.p_value for item in found]))
     print_table(table.headers, table.rows)
     click.echo(f"\neach compared with {found[0].a.name} on what both played; p of McNemar's tests, adjusted by Holm")
@@ -123,8 +123,7 @@ def _branches(report: "Report", places: tuple[Path, ...]) -> "Comparison":
 def _show(found: "Comparison", *, everything: bool) -> None:
     from sandbox_grader.wording import comparison_lines, comparison_table
 
-    for warning in found.warnings:
-        click.echo(f"sandbox-mcp: {warning}", err=True)
+    warn(*found.warnings)
     table = comparison_table(found)
     print_table(table.headers, table.rows)
     click.echo()

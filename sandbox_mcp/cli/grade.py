@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.judge_options import chosen_judge, judge_options, print_judged
 from sandbox_mcp.cli.logs import LogPlace, unreadable_lines, without_scenario
 from sandbox_mcp.cli.options import (
@@ -23,7 +24,6 @@ from sandbox_mcp.cli.options import (
 from sandbox_mcp.cli.printing import RowChoice, as_json, print_json, print_table, row_options
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
@@ -106,10 +106,9 @@ def command(
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
     report.warnings += mixed(report.sessions)
-    for told in (*report.warnings, *unreadable_lines(report)):
-        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    warn(*report.warnings, *unreadable_lines(report))
     if not as_json and (told := without_scenario(report)):
-        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+        warn(told)
     check_metric(metric, report.sessions)
     if bounds:
         with_bounds(report, find, keep=keep and len(logs) >= KEPT_FROM)

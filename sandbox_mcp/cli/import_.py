@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.options import PLACE, PLACE_HERE
 from sandbox_mcp.cli.printing import as_json, print_json
 from sandbox_mcp.plurals import counted
@@ -72,8 +73,7 @@ def command(
                 click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
     if as_json:
         print_json(written)
-    for line in _by_file(unreadable):
-        click.echo(f"sandbox-mcp: {line}", err=True)
+    warn(*_by_file(unreadable))
     if written:
         lossy = sum(bool(item["losses"]) for item in written)
         click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)

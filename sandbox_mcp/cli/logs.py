@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.printing import FEW, SCREENFUL
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
@@ -66,8 +66,7 @@ def of_each_log(
     from sandbox_mcp.trajectory.finding import NOT_ALLOWED, find_logs
 
     logs = find_logs(paths)
-    for told in logs.cut:
-        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    warn(*logs.cut)
     for folder in logs.closed:
         _leave_out(Path(folder), f"{folder}: {NOT_ALLOWED}", unusable)
     for path in logs:
@@ -83,7 +82,7 @@ def of_each_log(
 
 
 def _leave_out(path: Path, why: str, unusable: list[Path]) -> None:
-    click.echo(f"sandbox-mcp: {one_line(why)}", err=True)
+    warn(why)
     unusable.append(path)
 
 
@@ -92,9 +91,7 @@ def name_left_out(report: "Report") -> bool:
 
     Whether some cannot be read is returned, since a command that printed the rest then ends with 2.
     """
-    for told in (*unreadable_lines(report), without_scenario(report)):
-        if told:
-            click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    warn(*filter(None, (*unreadable_lines(report), without_scenario(report))))
     return bool(report.unreadable)
 
 

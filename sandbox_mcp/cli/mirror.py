@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.options import FILE
 
 
@@ -50,7 +51,7 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
 
     async def mirror() -> None:
         with recording(out, frozenset(redact)) as recorder:
-            async with mirrored(upstream, recorder, lambda text: click.echo(f"sandbox-mcp: {text}", err=True)) as face:
+            async with mirrored(upstream, recorder, warn) as face:
                 await serve_stdio(face)
 
     anyio.run(mirror)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli import warn
+
 if TYPE_CHECKING:
     from sandbox_grader import Report
     from sandbox_grader.many import SuiteFinder
@@ -149,7 +151,7 @@ def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> No
     """Exit with 1 if a threshold was missed, and say in one line by how much."""
     missed = report.missed(threshold, judged) if threshold is not None else None
     if missed:
-        click.echo(f"sandbox-mcp: {missed}", err=True)
+        warn(missed)
         raise click.exceptions.Exit(1)
 
 

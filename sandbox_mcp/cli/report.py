@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import LogPlace
 from sandbox_mcp.cli.options import FILE, MODES, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
-from sandbox_mcp.shown import one_line
 from sandbox_mcp.whole_files import write_whole
 
 
@@ -61,8 +61,7 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
         else:
             cut += found.cut
             beside += (f"{folder}: {NOT_ALLOWED}" for folder in found.closed)
-    for told in (*unread, *beside, *cut):
-        click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+    warn(*unread, *beside, *cut)
     click.echo(f"{out}: {counted(read - len(unread), 'session')}, {len(text) / 1e6:.1f} MB", err=True)
     if unread or beside:
         raise click.exceptions.Exit(2)

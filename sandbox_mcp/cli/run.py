@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.compare import comparisons_as_json, print_comparisons
 from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
@@ -221,7 +222,7 @@ def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json
         found = [reports[0].compare(other) for other in reports[1:]]
     except GraderError as error:  # as where no session of one of them could be scored
         found = []
-        click.echo(f"sandbox-mcp: {error}", err=True)
+        warn(str(error))
     named = list(zip(models, reports, strict=True))
     if as_json:
         told = [{"model": model, "out": report.name, **report.summary()} for model, report in named]

@@ -9,7 +9,6 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,47 +18,21 @@ import click
 
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import FOLDER, scenarios_of_world
+from sandbox_mcp.cli.served_session import Play, checked_play, offered
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
-    from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.kept import KeptSessions
     from sandbox_mcp.session.manager import SessionManager, UserFactory
     from sandbox_mcp.session.open_session import OpenSession
     from sandbox_mcp.session.share import Share
-    from sandbox_mcp.session.stored import StateDir
     from sandbox_mcp.trajectory import Trajectory
 
 DEFAULT_PORT = 8930
 
 API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """Which session to serve, None where nothing was said; and whether the person at the client may confirm calls."""
-
-    scenario: str | None
-    variant: str | None
-    seed: int | None
-    user_channel: str | None
-    session: str | None
-    elicits: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Listen:
-    """Where to listen, and for whom."""
-
-    host: str
-    port: int
-    hosts: tuple[str, ...]
-    tokens: tuple[str, ...]
-    auth: bool
-    streams: bool
-    workers: int
 
 
 @click.command()
@@ -166,10 +139,9 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
     from sandbox_mcp.session.manager import SessionManager
 
     play = checked_play(click.get_current_context().params)
-    listen = Listen(**{item.name: given[item.name] for item in fields(Listen)})
     if not http:
         check_no_http(click.get_current_context())
-    if listen.workers > 1:
+    if given["workers"] > 1:
         from sandbox_mcp.server.workers import check_workers
 
         check_workers()
@@ -185,8 +157,8 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         if not http:
             _serve_stdio(SessionManager(suite, log_dir=logs, **options), play, state_dir)
             return
-        if state_dir is None and listen.workers == 1:
-            _serve_http(SessionManager(suite, log_dir=logs, **options), play, listen)
+        if state_dir is None and given["workers"] == 1:
+            _serve_http(SessionManager(suite, log_dir=logs, **options), play, given)
             return
         from sandbox_mcp.session.kept import KeptSessions, cared_for
 
@@ -197,25 +169,10 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
             else:
                 held.enter_context(cared_for(state_dir))
                 kept = partial(KeptSessions, suite, log_dir=state_dir, **options)
-            ended_by = _serve_http(kept(), play, listen, lambda share: kept(share=share))
+            ended_by = _serve_http(kept(), play, given, lambda share: kept(share=share))
         if ended_by == signal.SIGTERM:  # whoever sent it shall see that it was heard, now that all is put away
             signal.signal(ended_by, signal.SIG_DFL)
             signal.raise_signal(ended_by)
-
-
-def checked_play(options: Mapping[str, Any]) -> Play:
-    """Which session the options of ``serve`` ask for.
-
-    Raises:
-        SandboxError: they do not go together.
-    """
-    play = Play(**{item.name: options[item.name] for item in fields(Play)})
-    if play.session and not options["state_dir"]:
-        raise SandboxError("--session names a session in a state folder; say which with --state-dir")
-    if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
-        raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
-    _check_user(options, play)
-    return play
 
 
 def check_no_http(context: click.Context) -> None:
@@ -227,22 +184,6 @@ def check_no_http(context: click.Context) -> None:
     for name, option in options.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise SandboxError(f"{option} is for serving over HTTP; add --http, or leave it out to serve over stdio")
-
-
-def _check_user(given: Mapping[str, Any], play: Play) -> None:
-    """See that the user can be reached, and that nothing was said of a model that plays none."""
-    user = given["user"]
-    if user == "llm" and not given["user_model"]:
-        raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
-    for option in ("user_base_url", "user_api_key_env", "user_tools", "user_without"):
-        if given[option] and not given["user_model"]:
-            raise SandboxError(
-                f"--{option.replace('_', '-')} is for a user that a model plays; name it with --user-model"
-            )
-    if user == "human" and not play.elicits:
-        raise SandboxError("the human user is asked by elicitation; leave out --no-elicitation")
-    if user == "human" and play.scenario and play.user_channel != "tool":
-        raise SandboxError("the human user is reached with send_message_to_user; add --user-channel tool")
 
 
 def default_log_dir() -> Path:
@@ -275,48 +216,6 @@ def _users(given: Mapping[str, Any]) -> Mapping[str, "UserFactory"]:
     return users
 
 
-def _offered(manager: "SessionManager", play: Play, state: "StateDir | None" = None) -> "OpenSession":
-    """The session that was named, or the one of the scenario: gone on with where it is kept, else begun."""
-    from sandbox_mcp.session import SessionSpec
-
-    spec = None
-    if play.scenario is not None:
-        spec = SessionSpec(
-            scenario=manager.suite.get(play.scenario),
-            variant=play.variant or "base",
-            seed=play.seed or 0,
-            user_channel="tool" if play.user_channel == "tool" else "harness",
-            session_id=play.session or "",
-        )
-    wanted = spec.id if spec else play.session or ""
-    kept = state.named(wanted) if state else manager.named(wanted)
-    if kept is not None:
-        _check_same(play, kept.session.spec)
-        return kept
-    if spec is None:
-        raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
-    if state:
-        return state.open(spec)
-    try:
-        return manager.create(spec, manager.user(None, spec.scenario))
-    except OSError as error:
-        raise SandboxError(
-            f"cannot write logs to {str(manager.log_dir)!r}: {error.strerror or error}; choose another with --log-dir"
-        ) from error
-
-
-def _check_same(play: Play, spec: "SessionSpec") -> None:
-    given: Mapping[str, Any] = {
-        "scenario": (play.scenario, spec.scenario.name),
-        "variant": (play.variant, spec.variant),
-        "seed": (play.seed, spec.seed),
-        "user-channel": (play.user_channel, spec.user_channel),
-    }
-    for option, (asked, recorded) in given.items():
-        if asked is not None and asked != recorded:
-            raise SandboxError(f"session {spec.id!r} was begun with --{option} {recorded}, not {asked}")
-
-
 def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) -> None:
     import anyio
 
@@ -326,7 +225,7 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
 
         state = StateDir(state_dir, manager) if state_dir else None
         if play.scenario or play.session:
-            opened = _offered(manager, play, state)
+            opened = offered(manager, play, state)
             _announce(opened)
             from sandbox_mcp.server.mcp_server import server_for
 
@@ -384,7 +283,10 @@ def _note(what: str, text: str) -> None:
 
 
 def _serve_http(
-    manager: "SessionManager", play: Play, listen: Listen, sessions: Callable[["Share"], "KeptSessions"] | None = None
+    manager: "SessionManager",
+    play: Play,
+    given: Mapping[str, Any],
+    sessions: Callable[["Share"], "KeptSessions"] | None = None,
 ) -> int | None:
     """Serve over HTTP; ``sessions`` makes the manager of each worker where there may be several.
 
@@ -394,21 +296,21 @@ def _serve_http(
     from sandbox_mcp.server.app import base_url, listener_on, serve_forever
     from sandbox_mcp.server.settings import LOOPBACK, ServerSettings, check_exposed, new_token
 
-    given = os.environ.get(API_TOKEN)
+    own = os.environ.get(API_TOKEN)
     settings = ServerSettings(
-        api_token=given or new_token(),
-        lobby_tokens=listen.tokens,
-        auth=listen.auth or listen.host not in LOOPBACK,
-        hosts=listen.hosts,
+        api_token=own or new_token(),
+        lobby_tokens=given["tokens"],
+        auth=given["auth"] or given["host"] not in LOOPBACK,
+        hosts=given["hosts"],
         lobby=play.scenario is None and play.session is None,
         elicits=play.elicits,
-        streams=listen.streams,
+        streams=given["streams"],
     )
-    check_exposed(listen.host, settings)
-    opened = _offered(manager, play) if play.scenario or play.session else None
-    base = base_url(listener := listener_on(listen.host, listen.port))
+    check_exposed(given["host"], settings)
+    opened = offered(manager, play) if play.scenario or play.session else None
+    base = base_url(listener := listener_on(given["host"], given["port"]))
     _note("control API", f"{base}/api (described at {base}/openapi.json)")
-    _note("control API token", f"in {API_TOKEN}" if given else settings.api_token)
+    _note("control API token", f"in {API_TOKEN}" if own else settings.api_token)
     if opened is None:
         _note("lobby", f"{base}/mcp")
     else:
@@ -417,10 +319,10 @@ def _serve_http(
             _note("agent's bearer", opened.bearer)
         _announce(opened)
     _note("logs", str(manager.log_dir))
-    if sessions is None or listen.workers == 1:
+    if sessions is None or given["workers"] == 1:
         serve_forever(manager, settings, listener, _announce, _Pages())
         return None
     from sandbox_mcp.server.workers import Keeper
 
     tell = partial(_note, "workers")
-    return Keeper(sessions, settings, listener, listen.workers, tell, _announce, _Pages()).run()
+    return Keeper(sessions, settings, listener, given["workers"], tell, _announce, _Pages()).run()

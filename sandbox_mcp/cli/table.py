@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import name_left_out
 from sandbox_mcp.cli.options import MODES, quiet_option, scenario_files
 from sandbox_mcp.cli.printing import as_json, print_json
 from sandbox_mcp.cli.progress import counting
-from sandbox_mcp.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader.metric import Mode
@@ -75,7 +75,7 @@ def command(
     # a file for a spreadsheet has no place for remarks, so they go beside it
     for table in filled if form == "csv" and not as_json else ():
         for missing in table.missing:
-            click.echo(f"sandbox-mcp: {table.table.asked}: {one_line(str(missing))}", err=True)
+            warn(f"{table.table.asked}: {missing}")
     if graded.unreadable:
         raise click.exceptions.Exit(2)
 
@@ -114,7 +114,7 @@ class _Grading:
             report = read_report(path, self._find, mode)
             if report.mode != mode:
                 told = f"{path} was graded in mode {report.mode}, and is shown so where {mode} is asked for"
-                click.echo(f"sandbox-mcp: {one_line(told)}", err=True)
+                warn(told)
         else:
             watch = counting("graded", quiet=self._quiet)
             report = grade_many(find_logs([path]), self._find, mode, name=str(path), watch=watch)

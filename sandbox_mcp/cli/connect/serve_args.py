@@ -38,8 +38,9 @@ def checked(given: Sequence[str]) -> ServeArgs:
     from sandbox_scenarios import Suite
     from sandbox_scenarios.variants import BASE, variant_named
 
-    from sandbox_mcp.cli.serve import check_no_http, checked_play
+    from sandbox_mcp.cli.serve import check_no_http
     from sandbox_mcp.cli.serve import command as serve
+    from sandbox_mcp.cli.served_session import checked_play
 
     try:
         context = serve.make_context("serve", list(given))
