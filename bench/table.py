@@ -44,9 +44,9 @@ def median_cpu(work: Callable[[], object], repeats: int = 30, warm_up: int = 3) 
     return statistics.median(spent)
 
 
-def child_cpu(arguments: list[str], repeats: int = 5) -> float:
-    """Least CPU seconds (user and system) that a child process with these arguments takes."""
-    return min(_child_once(arguments) for _ in range(repeats))
+def child_cpu(arguments: list[str]) -> float:
+    """Least CPU seconds (user and system) that a child process with these arguments takes, of five."""
+    return min(_child_once(arguments) for _ in range(5))
 
 
 def _child_once(arguments: list[str]) -> float:

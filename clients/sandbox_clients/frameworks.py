@@ -46,19 +46,10 @@ class Framework:
 FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
     {
         "claude-code": Framework(
-            "Claude Code",
-            "claude_code.py",
-            (),
-            "Messages",
-            key_variable="ANTHROPIC_API_KEY",
-            node=("@anthropic-ai/claude-code@2.1.330",),
+            "Claude Code", "claude_code.py", (), "Messages", "ANTHROPIC_API_KEY", ("@anthropic-ai/claude-code@2.1.330",)
         ),
         "claude-sdk": Framework(
-            "Claude Agent SDK",
-            "claude_sdk.py",
-            ("claude-agent-sdk>=0.2.187",),
-            "Messages",
-            key_variable="ANTHROPIC_API_KEY",
+            "Claude Agent SDK", "claude_sdk.py", ("claude-agent-sdk>=0.2.187",), "Messages", "ANTHROPIC_API_KEY"
         ),
         "codex": Framework("Codex CLI", "codex.py", (), "Responses", node=("@openai/codex@0.169.0",)),
         "openai-agents": Framework(
@@ -66,19 +57,16 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType(
         ),
         # langchain-mcp-adapters needs mcp<2; 0.3.1 does not say so, and breaks beside mcp 2
         "langgraph": Framework(
-            "LangGraph",
-            "langgraph_agent.py",
+            "LangGraph", "langgraph_agent.py",
             ("langgraph>=1.2", "langchain>=1.4", "langchain-mcp-adapters>=0.3.2", "langchain-openai>=1.7"),
             "chat completions",
         ),
-        "google-adk": Framework(
-            "Google ADK", "google_adk.py", ("google-adk[mcp]>=2.13",), "Gemini", key_variable="GOOGLE_API_KEY"
-        ),
+        "google-adk": Framework("Google ADK", "google_adk.py", ("google-adk[mcp]>=2.13",), "Gemini", "GOOGLE_API_KEY"),
         "pydantic-ai": Framework(
             "Pydantic AI", "pydantic_agent.py", ("pydantic-ai-slim[mcp,openai]>=2.68",), "chat completions"
         ),
     }
-)
+)  # fmt: skip
 
 
 def framework_agent(name: str, settings: AgentSettings) -> LineAgent:

@@ -18,6 +18,8 @@ from sandbox_mcp.plurals import counted
 
 Cells = list[Sequence[object]]
 TOO_FEW = "these are too few scenarios to have found any difference 4 times in 5, however large it is"
+MOST_NAMED = 5
+"""How many sessions of a kind are named."""
 UNKNOWN_SMALLEST = "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
 
 
@@ -110,12 +112,12 @@ def text_of(report: Report) -> str:
     return "\n\n".join([*map(str, tables_of(report)), *(["\n".join(told)] if (told := remarks(report)) else [])])
 
 
-def remarks(report: Report, limit: int = 5) -> list[str]:
-    """What a reader should know beside the numbers, at most ``limit`` sessions of a kind by name."""
-    return [*_remarks(report, report.summary(), limit)]
+def remarks(report: Report) -> list[str]:
+    """What a reader should know beside the numbers."""
+    return [*_remarks(report, report.summary())]
 
 
-def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator[str]:
+def _remarks(report: Report, summary: Mapping[str, Any]) -> Iterator[str]:
     counts = summary["counts"]
     if report.stopped:
         yield f"stopped at the {report.stopped}; the same command with a higher one goes on"
@@ -126,7 +128,7 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
     if missing := counts["planned"] - counts["played"]:
         yield f"still to be played: {missing} of {counted(counts['planned'], 'session')}"
     unscored = report.unscored
-    for item in unscored[:limit]:
+    for item in unscored[:MOST_NAMED]:
         which = f"{item.scenario or item.session} ({item.variant}, trial {item.trial})"
         yield f"not scored: {which}: {why_not(item, report.metric)}"
     if unscored:
@@ -138,7 +140,7 @@ def _remarks(report: Report, summary: Mapping[str, Any], limit: int) -> Iterator
     if rates:
         often = (f"{kind} in {r['sessions']} of {r['known']} ({r['rate']:.1%})" for kind, r in rates.items())
         yield f"sessions in which the user did something wrong: {', '.join(often)}"
-        for item in summary["spoiled_by_user"][:limit]:
+        for item in summary["spoiled_by_user"][:MOST_NAMED]:
             yield f"{item['scenario']} ({item['variant']}, trial {item['trial']}): {item['reason']}"
         if counts["spoiled"]:
             left_out = counted(counts["spoiled"], "session")

@@ -12,15 +12,13 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate import gate_to
 from lines import MAX_STEPS, AgentAnswer, Start, main
-from programs import found, run
+from programs import HEADER, as_variables, found, own_folders, run
 
 OWN_URL = "https://api.anthropic.com"
-HEADER = "SANDBOX_MCP_HEADER_"
 THEIRS = ("ANTHROPIC_", "CLAUDE")
 """How the names begin of variables that would change what it does."""
 
@@ -37,10 +35,7 @@ class WorkFolder:
 def place_for(start: Start) -> Generator[WorkFolder]:
     """Folders and environment for one conversation; only parameters need a gate in front of the model."""
     upstream = (start.base_url or os.environ.get("ANTHROPIC_BASE_URL") or OWN_URL).rstrip("/").removesuffix("/v1")
-    with TemporaryDirectory(prefix="claude-", ignore_cleanup_errors=True) as folder:
-        home, work = Path(folder, "home"), Path(folder, "work")
-        home.mkdir()
-        work.mkdir()
+    with own_folders("claude") as (home, work):
         if not start.parameters:
             yield WorkFolder(work, _environment(start, upstream, home))
             return
@@ -53,10 +48,9 @@ ENDLESS = 1_000_000_000
 
 
 def _environment(start: Start, model_url: str, home: Path) -> dict[str, str]:
-    headers = {f"{HEADER}{number}": value for number, value in enumerate(start.headers.values())}
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(THEIRS)},
-        **headers,
+        **as_variables(start.headers),
         "HOME": str(home),
         "TMPDIR": str(home),
         "CLAUDE_CONFIG_DIR": str(home),

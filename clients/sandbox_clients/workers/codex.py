@@ -10,16 +10,14 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate import ModelGate, gate_to
 from lines import MAX_STEPS, AgentAnswer, Start, main
-from programs import found, run
+from programs import HEADER, as_variables, found, own_folders, run
 
 OWN_URL = "https://api.openai.com/v1"
 KEY = "SANDBOX_MCP_MODEL_KEY"
-HEADER = "SANDBOX_MCP_HEADER_"
 OFF = (
     "apps", "browser_use", "code_mode_host", "computer_use", "enable_request_compression", "goals", "hooks",
     "image_generation", "plugins", "shell_snapshot", "shell_tool", "skill_search", "tool_suggest",
@@ -33,16 +31,12 @@ async def converse(start: Start) -> AsyncGenerator["CodexChat"]:
     """Write the configuration; Codex itself is started for every message."""
     program = found("codex", "codex")
     upstream = start.base_url or os.environ.get("OPENAI_BASE_URL") or OWN_URL
-    with TemporaryDirectory(prefix="codex-", ignore_cleanup_errors=True) as folder:
-        home, work = Path(folder) / "home", Path(folder) / "work"
-        home.mkdir()
-        work.mkdir()
-        with gate_to(upstream, start.parameters, start.timeout) as gate:
-            (home / "instructions.md").write_text(start.instructions, encoding="utf-8")
-            values = _configuration(start, gate.url, home)  # TOML writes texts, numbers and truths as JSON does
-            lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
-            (home / "config.toml").write_text("".join(lines), encoding="utf-8")
-            yield CodexChat(program, start, gate, home, work)
+    with own_folders("codex") as (home, work), gate_to(upstream, start.parameters, start.timeout) as gate:
+        (home / "instructions.md").write_text(start.instructions, encoding="utf-8")
+        values = _configuration(start, gate.url, home)  # TOML writes texts, numbers and truths as JSON does
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+        (home / "config.toml").write_text("".join(lines), encoding="utf-8")
+        yield CodexChat(program, start, gate, home, work)
 
 
 class CodexChat:
@@ -51,10 +45,9 @@ class CodexChat:
     def __init__(self, program: str, start: Start, gate: ModelGate, home: Path, work: Path) -> None:
         self.program, self.gate, self.home, self.work = program, gate, home, work
         self.max_steps = start.max_steps
-        headers = {f"{HEADER}{number}": value for number, value in enumerate(start.headers.values())}
         own = {"HOME": str(home), "CODEX_HOME": str(home), KEY: start.key or "none"}
         ours = {name: value for name, value in os.environ.items() if not name.startswith("CODEX_")}
-        self.environment = {**ours, **headers, **own}
+        self.environment = {**ours, **as_variables(start.headers), **own}
         self.thread: str | None = None
         self.counted = (0, 0)
 

@@ -11,10 +11,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from lines import MAX_STEPS, AgentAnswer, Start, main
-
-TIMEOUT = 60.0
-"""Seconds that a call of a tool may take."""
+from lines import MAX_STEPS, TIMEOUT, AgentAnswer, Start, main
 
 
 @asynccontextmanager

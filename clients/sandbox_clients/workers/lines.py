@@ -20,6 +20,8 @@ from typing import Any, Protocol, TextIO, cast
 
 MAX_STEPS = "max_steps"
 """Why an answer ended that was stopped because the model went on and on."""
+TIMEOUT = 60.0
+"""Seconds that a call of a tool may take, where a framework asks."""
 
 
 @dataclass(frozen=True)

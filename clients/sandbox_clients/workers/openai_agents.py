@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import MAX_STEPS, AgentAnswer, Start, main
+from lines import MAX_STEPS, TIMEOUT, AgentAnswer, Start, main
 
 
 @asynccontextmanager
@@ -25,7 +25,10 @@ async def converse(start: Start) -> AsyncGenerator["OpenAIAgentsChat"]:
         api_key=start.key or "none", base_url=start.base_url, timeout=start.timeout, max_retries=start.retries
     )
     at: Any = {"url": start.url, "headers": dict(start.headers)}
-    async with client, MCPServerStreamableHttp(at, client_session_timeout_seconds=60, cache_tools_list=True) as server:
+    async with (
+        client,
+        MCPServerStreamableHttp(at, client_session_timeout_seconds=TIMEOUT, cache_tools_list=True) as server,
+    ):
         agent = Agent(
             name="assistant",
             instructions=start.instructions,

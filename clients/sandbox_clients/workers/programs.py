@@ -8,10 +8,15 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
+
+HEADER = "SANDBOX_MCP_HEADER_"
+"""How the variables begin that hold what headers say: variables are no file, and no list of processes shows them."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,21 @@ class Ended:
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         words = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")
         return f"exit code {self.code}: {words[:300]}" if words else f"exit code {self.code}"
+
+
+@contextmanager
+def own_folders(name: str) -> Generator[tuple[Path, Path]]:
+    """A program's folders for one conversation: its home, and an empty one to work in."""
+    with TemporaryDirectory(prefix=f"{name}-", ignore_cleanup_errors=True) as folder:
+        home, work = Path(folder, "home"), Path(folder, "work")
+        home.mkdir()
+        work.mkdir()
+        yield home, work
+
+
+def as_variables(headers: Mapping[str, str]) -> dict[str, str]:
+    """What headers say, by variables that are numbered in their order."""
+    return {f"{HEADER}{number}": value for number, value in enumerate(headers.values())}
 
 
 def found(program: str, agent: str) -> str:

@@ -9,10 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from lines import MAX_STEPS, AgentAnswer, Start, main
-
-TIMEOUT = 60.0
-"""Seconds that a call of a tool may take."""
+from lines import MAX_STEPS, TIMEOUT, AgentAnswer, Start, main
 
 
 @asynccontextmanager

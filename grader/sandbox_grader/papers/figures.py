@@ -71,13 +71,9 @@ class MetricMean:
 
 @dataclass(frozen=True, slots=True)
 class MeanOfColumns:
-    """The average that papers print beside their columns: the mean of the columns as printed, in percent.
-
-    Where ``printed`` is off the columns are averaged before they are rounded.
-    """
+    """The average that papers print beside their columns: the mean of the columns as printed, in percent."""
 
     columns: tuple[ObservedMean, ...]
-    printed: bool = True
 
     def of(self, sessions: Sequence[Scores]) -> Estimate | None:
         """The average; None where a column is empty, for an average of others would be called by its name."""
@@ -85,9 +81,8 @@ class MeanOfColumns:
         if not all(observed):
             return None
         found = mean_of_means(observed)
-        if self.printed:
-            rounded = [round(clustered_mean(values).mean * 100, 2) for values in observed]
-            found = Estimate(average(rounded) / 100, found.low, found.high, found.clusters, found.sessions)
+        printed = [round(clustered_mean(values).mean * 100, 2) for values in observed]
+        found = Estimate(average(printed) / 100, found.low, found.high, found.clusters, found.sessions)
         return _within_shares(found, (items for values in observed for items in values.values()))
 
 

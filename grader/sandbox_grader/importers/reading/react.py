@@ -6,9 +6,9 @@ was. Nothing here runs what a model wrote: Python literals are rewritten as JSON
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sandbox_grader.importers.reading.json_values import loads
+from sandbox_grader.importers.reading.json_values import is_object, loads
 from sandbox_grader.importers.reading.values import Given
 
 _MARKER: Final = re.compile(r"Action(?P<input>[ \t]*Input)?[ \t]*:")
@@ -82,9 +82,7 @@ def _said(name: str, part: str) -> TextCall | None:
     start = part.find("{")
     span = None if start < 0 else _balanced(part, start)
     value = None if span is None else _value(span)
-    if isinstance(value, dict):
-        return TextCall(name, Given(cast("dict[str, Any]", value)))
-    return TextCall(name, Given({}, part.strip()))
+    return TextCall(name, Given(value) if is_object(value) else Given({}, part.strip()))
 
 
 def _balanced(text: str, start: int) -> str | None:

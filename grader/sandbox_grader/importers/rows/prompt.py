@@ -7,11 +7,12 @@ begins otherwise goes on with what stands before it, and a call that cannot be r
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
+from sandbox_grader.importers.reading.json_values import is_array, is_object
 from sandbox_grader.importers.reading.react import read_object, read_react
 
 _TURN: Final = "\nUser:"
@@ -75,12 +76,11 @@ def take_apart(question: str) -> PromptParts:
 def _tools(listed: str) -> tuple[OfferedTool, ...] | None:
     """The tools of a list; dialogues share their lists, so what was read is kept for a while."""
     found = read_object(listed)
-    if isinstance(found, dict):
-        found = cast("dict[str, Any]", found).get("apis")
-    if not isinstance(found, list):
+    listing: Any = found.get("apis") if is_object(found) else found
+    if not is_array(listing):
         return None
     tools: list[OfferedTool] = []
-    for item in _objects(cast("list[Any]", found)):
+    for item in filter(is_object, listing):
         if isinstance(item.get("name"), str):
             required = _parameters(item.get("required_parameters"))
             properties = required | _parameters(item.get("optional_parameters"))
@@ -92,10 +92,10 @@ def _tools(listed: str) -> tuple[OfferedTool, ...] | None:
 
 def _parameters(written: Any) -> dict[str, dict[str, Any]]:
     """Parameters by name: from names, from objects with a name, or from names with their defaults."""
-    if isinstance(written, dict):
-        return {name: {"default": value} for name, value in cast("dict[str, Any]", written).items()}
-    items = cast("list[Any]", written) if isinstance(written, list) else []
-    named = {item["name"]: _property(item) for item in _objects(items) if isinstance(item.get("name"), str)}
+    if is_object(written):
+        return {name: {"default": value} for name, value in written.items()}
+    items = written if is_array(written) else []
+    named = {item["name"]: _property(item) for item in filter(is_object, items) if isinstance(item.get("name"), str)}
     return {item: {} for item in items if isinstance(item, str)} | named
 
 
@@ -110,10 +110,6 @@ def _property(parameter: Mapping[str, Any]) -> dict[str, Any]:
 def json_type(written: str) -> str | None:
     """The JSON type that a name of a type means, in JSON's words or in Python's."""
     return _TYPES.get(written.lower())
-
-
-def _objects(items: Sequence[Any]) -> list[dict[str, Any]]:
-    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +146,5 @@ def _calls(written: str) -> PastCalls:
     if not written.startswith("{"):
         return tuple((call.name, call.given.arguments) for call in read_react(f"Action: {written}").calls)
     found = read_object(written)
-    if not isinstance(found, dict):
-        return ()
-    named = cast("dict[str, Any]", found)
-    return tuple(
-        (name.strip(), cast("Mapping[str, Any]", value)) for name, value in named.items() if isinstance(value, dict)
-    )
+    named = found.items() if is_object(found) else ()
+    return tuple((name.strip(), value) for name, value in named if is_object(value))
