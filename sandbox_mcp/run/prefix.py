@@ -30,7 +30,6 @@ from sandbox_mcp.session.agent_calls import with_notices
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import started_event
-from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.tools.free_text import ACT, render
 from sandbox_mcp.trajectory import (
     INFRASTRUCTURE,
@@ -183,7 +182,7 @@ async def _asked(
     """Let the agent act on one prefix until it replies; how the session ended in which it did."""
     manager, watched = arena.manager, Watched(log)
     presentation = manager.presentation(spec)
-    session = Session(spec, TruthfulUser(), watched, presentation.tools, looked_up(spec.scenario, manager.knowledge))
+    session = manager.session(spec, TruthfulUser(), watched)
     session.restore(replace(truth, events=truth.events[: prefix.upto], ended=None))
     message = _with_notices(_grouped(truth.events[prefix.spoken : prefix.upto])[0])
     opened = manager.adopt(OpenSession(session, presentation, watched, message, manager.batch_window))

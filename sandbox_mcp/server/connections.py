@@ -104,7 +104,7 @@ class Connections:
         if place is None:
             place = self._places[owner] = _Place()
             if isinstance(owner, OpenSession):
-                owner.watch(lambda: None, lambda: self._end_streams(place))
+                owner.when_over(lambda: self._end_streams(place))
                 owner.when_forgotten(lambda token=owner.token: self._end_all(place, token))
         return place
 

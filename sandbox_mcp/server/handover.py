@@ -52,6 +52,7 @@ class Desk:
 
     def __init__(self, share: Share, inboxes: Sequence[Inbox], max_sessions: int, *, seats: bool) -> None:
         """Use the inbox of each worker; ``seats`` tells whether the lobby has one for each of several tokens."""
+        self.index = share.index
         self._share = share
         self._inbox = inboxes[share.index].reading
         self._outboxes = [inbox.writing for inbox in inboxes]
@@ -78,10 +79,6 @@ class Desk:
             return self._with_most_room()
         named = _SESSION.fullmatch(path)
         return self._share.owner(named[1]) if named else self._share.index
-
-    def is_mine(self, owner: int) -> bool:
-        """Whether that is this worker."""
-        return owner == self._share.index
 
     def _with_most_room(self) -> int:
         """The worker with the fewest open sessions; when all places are taken, one that has a session to forget."""
@@ -194,7 +191,7 @@ class HandedProtocol(PatientProtocol):
             self._wait_for_more()
             return
         owner = self._desk.owner(bytes(self._read))
-        if not self._is_ours and not self._desk.is_mine(owner):
+        if not self._is_ours and owner != self._desk.index:
             self._hand_over(owner, transport)
             return
         self._is_ours = False

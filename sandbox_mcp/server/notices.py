@@ -109,7 +109,8 @@ class Notices:
         opened = self._find(ctx)
         if opened not in self._audiences:
             self._audiences[opened] = audience = _Audience()
-            opened.watch(audience.tell, audience.close)
+            opened.when_announced(audience.tell)
+            opened.when_over(audience.close)
         return self._audiences[opened]
 
 

@@ -24,9 +24,7 @@ from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import SessionSpec
-from sandbox_mcp.session.session import Session
 from sandbox_mcp.session.share import OPEN, OVER, Share
-from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, has_opened, usable
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import EndReason, Sink, mend_log, read_trajectory
@@ -173,7 +171,7 @@ class KeptSessions(SessionManager):
         path = self._addresses / f"{opened.path.stem if opened.path else ''}{URL}"
         opened.when_forgotten(lambda: self._forgotten(path, address.token))
         if self._share is not None:
-            opened.watch(lambda: None, lambda: self._is_over(address.token))
+            opened.when_over(lambda: self._is_over(address.token))
         return super().adopt(opened, address.seat)
 
     def _forgotten(self, path: Path, token: str) -> None:
@@ -208,14 +206,11 @@ class KeptSessions(SessionManager):
             raise StateError(f"{str(path)!r} was cut off before its user had spoken; delete it to begin anew")
         started = trajectory.started
         spec = SessionSpec.of_log(self.suite.get(started.scenario), started)
-        presentation = self.presentation(spec)
         log = self.log_file(path)
         user = self.user(str(started.user.get("kind", "")), spec.scenario)
-        session = Session(
-            spec, user, traced(log, trajectory), presentation.tools, looked_up(spec.scenario, self.knowledge)
-        )
+        session = self.session(spec, user, traced(log, trajectory))
         session.restore(trajectory)
-        opened = OpenSession(session, presentation, log, spec.scenario.user.opening, self.batch_window)
+        opened = OpenSession(session, self.presentation(spec), log, spec.scenario.user.opening, self.batch_window)
         opened.token, opened.bearer = waiting.address.token, waiting.address.bearer
         return self._reachable(opened, waiting.address)
 

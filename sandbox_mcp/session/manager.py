@@ -129,14 +129,22 @@ class SessionManager:
         presentation = self.presentation(spec)
         log = sink or (MemoryLog() if self.log_dir is None else self._files.new(self.log_dir, spec.id))
         try:
-            knowledge = looked_up(spec.scenario, self.knowledge)
-            session = Session(spec, user, sink or traced(log), presentation.tools, knowledge)
+            session = self.session(spec, user, sink or traced(log))
             opening = session.begin()
             return self.adopt(OpenSession(session, presentation, log, opening, self.batch_window), seat)
         except Exception:  # such as a disk that is full, or a model that cannot be asked
             if isinstance(log, LogFile):
                 log.discard()
             raise
+
+    def session(self, spec: SessionSpec, user: User, sink: Sink) -> Session:
+        """A session that has yet to begin or to be restored, with what its tools look things up in here.
+
+        Raises:
+            ScenarioError: there is no such variant.
+            SandboxError: a model that is to answer in the world cannot be asked.
+        """
+        return Session(spec, user, sink, self.presentation(spec).tools, looked_up(spec.scenario, self.knowledge))
 
     def user(self, kind: str | None, scenario: Scenario) -> User:
         """A simulated user of that kind, or of the default kind.

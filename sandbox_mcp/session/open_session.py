@@ -100,10 +100,13 @@ class OpenSession:
         async with self.turn():
             return self.session.notices
 
-    def watch(self, told: Callable[[], None], closing: Callable[[], None]) -> None:
-        """Have ``told`` called whenever something is announced, and ``closing`` once it never will again."""
+    def when_announced(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called whenever something is announced."""
         self._watchers.append(told)
-        self._closing.append(closing)
+
+    def when_over(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once the session is over, which it may be already."""
+        self._closing.append(told)
         self._settled()
 
     def when_forgotten(self, told: Callable[[], None]) -> None:

@@ -37,13 +37,8 @@ class Share:
 
     def owner(self, key: str) -> int:
         """Which process looks after the session of a token, or after a seat."""
-        return owner_among(key, self.tallies.count)
+        return crc32(key.encode()) % self.tallies.count
 
     def owns(self, key: str) -> bool:
         """Whether that is this one."""
         return self.owner(key) == self.index
-
-
-def owner_among(key: str, count: int) -> int:
-    """Which of ``count`` processes something falls to by its name."""
-    return crc32(key.encode()) % count

@@ -17,10 +17,9 @@ from sandbox_mcp.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.log_files import LogFile
 from sandbox_mcp.session.manager import ManagerError, SessionManager
-from sandbox_mcp.session.open_session import OpenSession, Presentation
+from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
-from sandbox_mcp.session.stand_in import looked_up
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.trajectory.packs import SUFFIX
@@ -58,16 +57,8 @@ class StoredSession(OpenSession):
 
     __slots__ = ("_file", "_known", "_lock_file")
 
-    def __init__(
-        self,
-        spec: SessionSpec,
-        user: User,
-        presentation: Presentation,
-        log: LogFile,
-        window: float,
-        knowledge: object = None,
-    ) -> None:
-        """Begin a session, or take it up where its log stops; the rest is as with any session.
+    def __init__(self, manager: SessionManager, spec: SessionSpec, user: User, log: LogFile) -> None:
+        """Begin a session, or take it up where its log stops.
 
         Raises:
             SessionError: the log is of something else.
@@ -75,8 +66,8 @@ class StoredSession(OpenSession):
         """
         self._file = log
         self._lock_file = FileLock(log.path.with_suffix(".lock"))
-        session = Session(spec, user, log, presentation.tools, looked_up(spec.scenario, knowledge))
-        super().__init__(session, presentation, log, spec.scenario.user.opening, window)
+        session, shown = manager.session(spec, user, log), manager.presentation(spec)
+        super().__init__(session, shown, log, spec.scenario.user.opening, manager.batch_window)
         self._known = 0
         with self._lock_file.held():
             self._take_up()
@@ -164,8 +155,7 @@ class StateDir:
         log = self._manager.log_file(self._log_of(spec.id))
         user = self._manager.user(user_kind, spec.scenario)
         with usable(self._folder):
-            manager = self._manager
-            return StoredSession(spec, user, manager.presentation(spec), log, manager.batch_window, manager.knowledge)
+            return StoredSession(self._manager, spec, user, log)
 
     def named(self, session_id: str) -> StoredSession | None:
         """The session of that id, to go on with, with the user that it was begun with; None where the folder has none.

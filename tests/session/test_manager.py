@@ -233,7 +233,7 @@ async def test_who_watches_a_session_is_told_once_that_it_is_over(how: str) -> N
     session, told = begin(SessionManager(SUITE, batch_window=0)), list[str]()
     if how == "before":
         await session.end("abandoned")
-    session.watch(lambda: None, lambda: told.append("over"))
+    session.when_over(lambda: told.append("over"))
     if how == "say":
         await session.say("Wifi is off.")
     if how == "call":
@@ -301,7 +301,7 @@ async def test_calls_sent_together_past_mcp_are_recorded_like_any_others() -> No
     manager = SessionManager(SUITE)
     session = begin(manager)
     gone: list[str] = []
-    session.watch(lambda: None, lambda: gone.append("over"))
+    session.when_over(lambda: gone.append("over"))
     requests = [ToolRequest("set_wifi_status", {"on": False})] * WIFI_OFF.max_calls
     async with DirectTarget(session).connect() as tools:
         await tools.call_together(requests)
@@ -382,7 +382,7 @@ async def test_watchers_hear_of_notices_in_the_thread_they_watch_from_when_sourc
         SessionManager(SUITE, batch_window=0, knowledge=Knowledge()), "landlord_number", variant="all_tools"
     )
     heard: list[threading.Thread] = []
-    session.watch(lambda: heard.append(threading.current_thread()), lambda: None)
+    session.when_announced(lambda: heard.append(threading.current_thread()))
     await session.call("set_timer", {"seconds": 1, "label": "tea"})
     await session.call("get_wifi_status", {})
     await session.call("get_wifi_status", {})
