@@ -119,16 +119,8 @@ class Api:
 
     async def list_scenarios(self, _: Request) -> ScenarioList:
         """All scenarios of the suite."""
-        found = [
-            ScenarioInfo(
-                name=item.name,
-                about=item.about,
-                categories=list(item.categories),
-                max_turns=item.max_turns,
-                max_calls=item.max_calls,
-            )
-            for item in await to_thread.run_sync(self._manager.suite.all)
-        ]
+        scenarios = await to_thread.run_sync(self._manager.suite.all)
+        found = [ScenarioInfo.model_validate(item, from_attributes=True) for item in scenarios]
         return ScenarioList(scenarios=found, variants=list(VARIANTS), users=list(self._manager.users))
 
     async def create_session(self, request: Request) -> CreatedSession:

@@ -16,7 +16,6 @@ from starlette.types import Message, Receive
 from sandbox_mcp.errors import SandboxError
 
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
-_SUSPECT_TEXT = re.compile(r"\\u[dD][89a-fA-F]")
 _SUSPECT_ID = re.compile(rb'"id"\s*:\s*(?:[^\s"\d-]|-?\d+[.eE])')
 ONE_BY_ONE = "Invalid request: messages are sent one by one, and not in a batch"
 WRONG_ID = "Invalid request: its id must be text or a whole number"
@@ -35,14 +34,9 @@ class TooManyNamesError(SandboxError):
         super().__init__(f"a request body may have at most {MOST_NAMES} named values")
 
 
-def mended_line(line: str) -> str:
-    """A line of JSON that strict readers accept, if it can be made one."""
-    return _mended(line) if _SUSPECT_TEXT.search(line) else line
-
-
-def mended_body(body: bytes) -> bytes:
-    """A request body that strict readers accept, if it can be made one."""
-    return _mended(body.decode("utf-8", "replace")).encode() if _SUSPECT.search(body) else body
+def mended(message: bytes) -> bytes:
+    """A message that strict readers accept, if it can be made one."""
+    return _mended(message.decode("utf-8", "replace")).encode() if _SUSPECT.search(message) else message
 
 
 def check_answerable(body: bytes) -> None:
@@ -136,4 +130,4 @@ async def whole_body(receive: Receive, limit: int) -> WholeBody | None:
         raise TooManyNamesError
     if not more:
         check_answerable(body)
-    return WholeBody(mended_body(body), receive, complete=not more)
+    return WholeBody(mended(body), receive, complete=not more)

@@ -33,7 +33,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from sandbox_mcp.server.malformed import UnanswerableError, check_answerable, mended_line
+from sandbox_mcp.server.malformed import UnanswerableError, check_answerable, mended
 from sandbox_mcp.server.settings import MAX_BODY
 
 CHUNK = 65536
@@ -128,8 +128,7 @@ def _message(line: bytes) -> JSONRPCMessage:
             check_answerable(line)
         return message
     except ValidationError:
-        mended = mended_line(line.decode("utf-8", "replace"))
-        return jsonrpc_message_adapter.validate_json(mended, by_name=False)
+        return jsonrpc_message_adapter.validate_json(mended(line).decode("utf-8", "replace"), by_name=False)
 
 
 def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener) -> None:
