@@ -11,7 +11,8 @@ from sandbox_mcp.tools.calling import (
     run,
     speak,
 )
-from sandbox_mcp.tools.declaring import GateRule, World
+from sandbox_mcp.tools.declared import GateRule
+from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.tools.definition import (
     UNSET,
     DuplicateError,

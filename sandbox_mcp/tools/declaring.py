@@ -9,29 +9,24 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from sandbox_mcp.own_code import others_code
+from sandbox_mcp.tools.declared import DeclaredTool, DueEvent, GateRule, check_table_of
 from sandbox_mcp.tools.definition import Tool
 from sandbox_mcp.tools.hints import Hints
-from sandbox_mcp.tools.results import plain_result
-from sandbox_mcp.tools.signatures import check_plain, signature_of
+from sandbox_mcp.tools.signatures import check_plain
 from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.effects import Effects, effects_of, listed, own_effects
-from sandbox_mcp.world.faults import NoJsonError, WorldError
-from sandbox_mcp.world.schema import CellRole, TableSchema
-from sandbox_mcp.world.state import Row, Snapshot
-from sandbox_mcp.world.tables import Table, is_table, row_of, schema_of
-from sandbox_mcp.world.transaction import Transaction
-from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.world.faults import WorldError
+from sandbox_mcp.world.schema import TableSchema
+from sandbox_mcp.world.tables import Table, is_table, schema_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 WHOEVER = "You are an assistant and act through the tools you are given."
@@ -41,66 +36,6 @@ scenario, and nothing about giving up, which would move the scores of what canno
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """What MCP wants the names of tools to be."""
-
-
-@dataclass(frozen=True, slots=True)
-class DueEvent:
-    """What happens by itself once the moment in a column of a row has come."""
-
-    name: str
-    table: TableSchema
-    column: str
-    function: Callable[[Tx, Any], str | None]
-    kind: type[Table]
-    effects: Effects | None = field(default=None, compare=False)
-
-    def due(self, state: Snapshot, since: float, now: float) -> list[tuple[float, str]]:
-        """The rows whose moment lies after ``since`` and not after ``now``: moment and id."""
-        found: list[tuple[float, str]] = []
-        for id_, row in state.table(self.table.name).items():
-            moment = row[self.column]
-            if isinstance(moment, int | float) and since < moment <= now:
-                found.append((moment, id_))
-        return found
-
-    def happen(self, transaction: Transaction, cells: Row) -> str | None:
-        """Let it happen to a row; what the agent is told, if anything."""
-        return self.function(Tx(transaction, self.name, self.effects), row_of(self.kind, cells))
-
-
-@dataclass(frozen=True, slots=True)
-class GateRule:
-    """A condition that scenarios may demand: while it is closed only the tool that opens it works."""
-
-    name: str
-    opened_by: str
-    closed: str
-    function: Callable[[Tx], bool]
-
-    @property
-    def error(self) -> str:
-        """The class of the error that a call gets while the gate is closed."""
-        return "".join(part.title() for part in self.name.split("_")) + "RequiredError"
-
-    def is_open(self, tx: Transaction) -> bool:
-        """Whether calls may pass."""
-        return self.function(Tx(tx, self.name, Effects()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    """A function that was declared to be a tool, until the tool is asked for."""
-
-    function: Callable[..., Any]
-    name: str
-    group: str
-    action: bool
-    caller: Literal["agent", "user"]
-    destructive: bool | None
-    effects: Effects | None
-    reaches: str | None
-    said: tuple[str, ...]
-    computes: bool = False
 
 
 class World:
@@ -153,7 +88,7 @@ class World:
         self._modules = tuple(modules)
         self._hints = hints
         self.ids: Callable[[str], IdStream] = IdStream
-        self._pending: dict[str, _Pending | Tool] = {}
+        self._declared: dict[str, DeclaredTool | Tool] = {}
         self._events: list[tuple[type[Table], str, Callable[..., Any], Effects | None]] = []
         self._gates: list[GateRule] = []
 
@@ -190,9 +125,8 @@ class World:
         """
 
         def declare(found: F) -> F:
-            named = name or found.__name__
-            pending = _Pending(found, named, group, False, "agent", False, Effects(), None, (), computes)
-            return self._declare(found, pending)
+            declared = DeclaredTool(found, name or found.__name__, group, effects=Effects(), computes=computes)
+            return self._declare(found, declared)
 
         return declare if function is None else declare(function)
 
@@ -222,8 +156,8 @@ class World:
 
         def declare(found: F) -> F:
             named = name or found.__name__
-            pending = _Pending(found, named, group, True, "agent", destructive, effects, reaches, tuple(said))
-            return self._declare(found, pending)
+            declared = DeclaredTool(found, named, group, True, "agent", destructive, effects, reaches, tuple(said))
+            return self._declare(found, declared)
 
         return declare if function is None else declare(function)
 
@@ -245,8 +179,8 @@ class World:
         effects = own_effects(adds, updates, removes)
 
         def declare(found: F) -> F:
-            pending = _Pending(found, name or found.__name__, "user", True, "user", None, effects, None, ())
-            return self._declare(found, pending)
+            declared = DeclaredTool(found, name or found.__name__, "user", True, "user", effects=effects)
+            return self._declare(found, declared)
 
         return declare if function is None else declare(function)
 
@@ -293,23 +227,24 @@ class World:
             WorldError: there is one of that name already.
         """
         for tool in tools:
-            self._take(tool.name, tool)
+            self._take(tool)
 
-    def _declare(self, function: F, pending: _Pending) -> F:
+    def _declare(self, function: F, declared: DeclaredTool) -> F:
         check_plain(function)
-        if not TOOL_NAME.fullmatch(pending.name):
+        if not TOOL_NAME.fullmatch(declared.name):
             told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
-            raise WorldError(f"world {self.name!r}: {pending.name!r} {told}")
-        self._take(pending.name, pending)
+            raise WorldError(f"world {self.name!r}: {declared.name!r} {told}")
+        self._take(declared)
         return function
 
-    def _take(self, name: str, tool: "_Pending | Tool") -> None:
+    def _take(self, tool: DeclaredTool | Tool) -> None:
+        name = tool.name
         if any(name == own.name for own in ENGINE_TOOLS):
             told = "is the name of a tool that users have in every world; expected another"
             raise WorldError(f"world {self.name!r}: {name!r} {told}")
-        if name in self._pending:
+        if name in self._declared:
             raise WorldError(f"world {self.name!r} has two tools of the name {name!r}")
-        self._pending[name] = tool
+        self._declared[name] = tool
         self._forget()
 
     def _forget(self) -> None:
@@ -330,7 +265,7 @@ class World:
         for schema in schemas:
             for item in schema.columns:
                 for role in (item.role, item.item_role):
-                    self._has_table_of(role, names, f"table {schema.name!r}: column {item.name!r}")
+                    check_table_of(role, names, self.name, f"table {schema.name!r}: column {item.name!r}")
         return MappingProxyType({schema.name: schema for schema in schemas})
 
     @cached_property
@@ -351,8 +286,8 @@ class World:
         """Every tool by name, in the order of ``modules`` and of declaration; what every user can do comes last."""
         self._load()
         places = {module: place for place, module in enumerate(self._modules)}
-        pending = sorted(self._pending.values(), key=lambda item: places.get(item.function.__module__, -1))
-        made = (tool if isinstance(tool, Tool) else self._tool(tool) for tool in pending)
+        declared = sorted(self._declared.values(), key=lambda item: places.get(item.function.__module__, -1))
+        made = (item if isinstance(item, Tool) else item.tool(self.name, self.tables) for item in declared)
         return MappingProxyType({tool.name: tool for tool in (*made, *ENGINE_TOOLS)})
 
     @property
@@ -360,7 +295,7 @@ class World:
         """What was written for every tool, event and gate, by its name, as its author wrote it."""
         self._load()
         return {
-            **{name: item.function for name, item in self._pending.items()},
+            **{name: item.function for name, item in self._declared.items()},
             **{event.__name__: event for _, _, event, _ in self._events},
             **{gate.name: gate.function for gate in self._gates},
         }
@@ -387,7 +322,7 @@ class World:
     def events(self) -> tuple[DueEvent, ...]:
         """What falls due, in the order of declaration."""
         self._load()
-        return tuple(self._event(*declared) for declared in self._events)
+        return tuple(DueEvent.of(self.name, *declared) for declared in self._events)
 
     @cached_property
     def gates(self) -> Mapping[str, GateRule]:
@@ -459,53 +394,6 @@ class World:
         for module in self._modules:
             import_module(module)
 
-    def _has_table_of(self, role: CellRole | None, tables: Collection[str], what: str) -> None:
-        if role is not None and role.kind == "id" and role.table and role.table not in tables:
-            expected = "expected one of the tables that the world lists"
-            raise WorldError(
-                f"{what} holds ids of table {role.table!r}, which world {self.name!r} does not have; {expected}"
-            )
-
-    def _event(
-        self, table: type[Table], column: str, function: Callable[..., Any], effects: Effects | None
-    ) -> DueEvent:
-        schema = schema_of(table)
-        item = schema.column(column)
-        if item is None or item.type != "timestamp":
-            moments = ", ".join(item.name for item in schema.columns if item.type == "timestamp") or "none"
-            known = f"expected a column of moments; there are: {moments}"
-            raise WorldError(f"event {function.__name__!r} of world {self.name!r} is at {column!r}; {known}")
-        return DueEvent(function.__name__, schema, column, function, table, effects)
-
-    def _tool(self, declared: _Pending) -> Tool:
-        function = declared.function
-        where = f"tool {declared.name!r} of world {self.name!r}"
-        signed = signature_of(function, where)
-        for item in signed.parameters:
-            for role in (item.role, *(role for _, role in item.inside)):
-                self._has_table_of(role, self.tables, f"{where}: {item.name!r}")
-        if declared.reaches is not None and declared.reaches not in signed.names:
-            known = ", ".join(signed.names) or "none"
-            raise WorldError(f"{where}: reaches names {declared.reaches!r}, which is no argument; there are: {known}")
-        effects = declared.effects
-        overwrites = effects is None or bool(effects.updates or effects.removes)
-        destructive = declared.destructive if declared.destructive is not None else overwrites
-        return Tool(
-            name=declared.name,
-            domain=declared.group or self.name,
-            action=declared.action,
-            destructive=declared.action and destructive,
-            caller=declared.caller,
-            function=_runner(function, declared.name, effects, signed.names),
-            description=signed.description,
-            parameters=signed.parameters,
-            result_schema=signed.result,
-            effects=effects,
-            reaches=declared.reaches,
-            said=declared.said,
-            computes=declared.computes,
-        )
-
 
 def _found_again(name: str, origin: str) -> World:
     """The world of that name in this process; what a pickled world becomes."""
@@ -519,21 +407,3 @@ def _portable(schema: TableSchema) -> Any:
         schema.name, schema.key, schema.single, schema.optional, schema.lasting,
         *([item.name, item.type, item.nullable, item.choices, item.hidden] for item in schema.columns),
     ]  # fmt: skip
-
-
-def _runner(
-    function: Callable[..., Any], tool: str, effects: Effects | None, names: Mapping[str, str]
-) -> Callable[..., Any]:
-    """The function as the engine calls it: with a plain transaction, and giving plain JSON values."""
-
-    def run(transaction: Transaction, /, **arguments: Any) -> Any:
-        given = {names[name]: value for name, value in arguments.items()}
-        returned = function(Tx(transaction, tool, effects), **given)
-        try:
-            return plain_result(returned)
-        except NoJsonError as error:
-            code = inspect.unwrap(function).__code__
-            error.place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
-            raise
-
-    return run

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sandbox_mcp.tools.calling import BROKEN, Bound, place_of
-from sandbox_mcp.tools.declaring import GateRule
+from sandbox_mcp.tools.declared import GateRule
 from sandbox_mcp.world import Transaction
 from sandbox_mcp.world.faults import CallError, WorldFailedError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_mcp.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
 from sandbox_mcp.tools.calling import BROKEN, place_of
-from sandbox_mcp.tools.declaring import DueEvent
+from sandbox_mcp.tools.declared import DueEvent
 from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.tools.user_tools import CONFIRM
 from sandbox_mcp.trajectory import Message, Role, SessionStarted, ToolCall

@@ -15,7 +15,7 @@ from sandbox_mcp.authoring.world_check.findings import WorldFinding
 from sandbox_mcp.authoring.world_check.made_up import NOW, argument, state_of, unspeakable
 from sandbox_mcp.tools import Bound, Outcome, Tool, World, bind, present
 from sandbox_mcp.tools.calling import BROKEN, EXPECTED, WorldFailedError, attempt, place_of
-from sandbox_mcp.tools.declaring import DueEvent, GateRule
+from sandbox_mcp.tools.declared import DueEvent, GateRule
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.tools.value_schemas import misfits
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, Transaction
