@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio
 from mcp.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -61,8 +61,12 @@ def build_app(
             return problem(401, "unauthorized", "metrics need the control API's token: Authorization: Bearer ...")
         return Response(meter.text(manager.open_anywhere, manager.max_sessions), media_type=TEXT)
 
-    sessions = _transport(server or routed_server(elicits=settings.elicits, meter=meter), settings)
-    lobby = _transport(lobby_server(manager.suite, elicits=settings.elicits, app=app, meter=meter), settings)
+    routed = server or routed_server(elicits=settings.elicits, meter=meter)
+    sessions = _transport(
+        routed, settings, idle=None
+    )  # they end with their session, which is given up where it is idle
+    in_lobby = lobby_server(manager.suite, elicits=settings.elicits, app=app, meter=meter)
+    lobby = _transport(in_lobby, settings, idle=DEFAULT_SESSION_IDLE_TIMEOUT)
     lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce, app))] if settings.lobby else []
     routes = [
         *lobby_routes,
@@ -102,9 +106,13 @@ def _measuring(manager: SessionManager) -> list[Middleware]:
     return [Middleware(TracedHttp, meter=out.meter)]
 
 
-def _transport(server: Server[Any], settings: ServerSettings) -> StreamableHTTPSessionManager:
+def _transport(server: Server[Any], settings: ServerSettings, idle: float | None) -> StreamableHTTPSessionManager:
+    """What speaks MCP over HTTP; ``idle`` is after how many seconds a connection of the older protocol ends unused."""
     return StreamableHTTPSessionManager(
-        server, json_response=not settings.streams, max_request_body_size=settings.max_body
+        server,
+        json_response=not settings.streams,
+        max_request_body_size=settings.max_body,
+        session_idle_timeout=idle,
     )
 
 

@@ -47,7 +47,7 @@ class Connections:
 
     def __init__(self, transport: StreamableHTTPSessionManager, max_body: int) -> None:
         self._transport = transport
-        self._plain_calls = PlainCalls(transport)
+        self._plain = PlainCalls(transport)
         self._max_body = max_body
         self._places: WeakKeyDictionary[object, _Place] = WeakKeyDictionary()
         self._order: OrderedDict[str, _Place] = OrderedDict()
@@ -70,7 +70,7 @@ class Connections:
             return None  # the client has gone before it had said what it wants
         used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
         if used is None:
-            if isinstance(owner, OpenSession) and await self._plain_calls.answered(owner, scope, read, send):
+            if isinstance(owner, OpenSession) and await self._plain.answered(owner, scope, read, send):
                 return None
             return await self._transport.asgi_app(scope, read, self._noting(self._place(owner), send))
         place = self._place(owner)
@@ -85,7 +85,7 @@ class Connections:
         try:
             if scope["method"] == "GET":
                 await self._stream(place, scope, read, send)
-            else:
+            elif not (isinstance(owner, OpenSession) and await self._plain.answered(owner, scope, read, send, used)):
                 await self._transport.asgi_app(scope, read, send)
         finally:
             if used in place.known:

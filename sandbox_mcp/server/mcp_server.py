@@ -24,7 +24,7 @@ from mcp_types import (
     ListToolsResult,
     PaginatedRequestParams,
 )
-from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from sandbox_mcp import __version__
 from sandbox_mcp.server.confirming import Confirming, Refused
@@ -122,11 +122,7 @@ class SessionFace:
     def attended(self, ctx: Context) -> OpenSession | None:
         """The session, unless a harness brings it the words of its user."""
         opened = self.find(ctx)
-        return opened if self.may_ask(opened) else None
-
-    def may_ask(self, opened: OpenSession) -> bool:
-        """Whether a client may be asked something about calls in this session."""
-        return self.elicits and opened.session.spec.user_channel == "tool"
+        return opened if self.elicits and opened.session.spec.user_channel == "tool" else None
 
 
 def server_for(opened: OpenSession, *, elicits: bool = True) -> Server[Any]:
@@ -209,15 +205,16 @@ class Answering:
                 return await call_next(ctx)
 
     def answers_plainly(self, opened: OpenSession) -> bool:
-        """Whether a call in a session that the HTTP application found takes nothing to answer but the session."""
+        """Whether a call in a session that the HTTP application found is made at once and concerns nobody else."""
         face = self._face
-        return type(face) is SessionFace and face.find is in_scope and not face.may_ask(opened)
+        ours = type(face) is SessionFace and face.find is in_scope
+        return ours and opened.session.spec.user_channel != "tool" and opened.session.live is None
 
-    async def call_of(self, opened: OpenSession, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What comes of a call of the newer protocol about which nobody is asked, as it travels."""
+    async def call_of(self, opened: OpenSession, params: Mapping[str, Any], *, newer: bool) -> dict[str, Any]:
+        """What comes of such a call as it travels, in the newer protocol or the older one."""
         name = name_in(params.get("name"))
         result = opened.call(name, params.get("arguments"), meta=params.get("_meta"))
-        return await self._carried_out(name, result, LATEST_MODERN_VERSION)
+        return await self._carried_out(name, result, LATEST_MODERN_VERSION if newer else LATEST_HANDSHAKE_VERSION)
 
     async def _carried_out(
         self, name: str, result: Awaitable[CallResult | PreparedResult], version: str

@@ -17,8 +17,9 @@ from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.trajectory import ToolCall
 from tests.each import each
-from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, opened_in, recorded
+from tests.server.serving_kit import ENVELOPE, ERAS, LEGACY, MODERN, SUITE, RawMcp, opened_in, recorded
 
 pytestmark = pytest.mark.anyio
 MAX_BODY = 4000
@@ -52,16 +53,20 @@ async def url_of(session: OpenSession, manager: SessionManager, *, by_sdk: bool)
 
 
 async def answer_to(
-    content: bytes, headers: list[tuple[str, str]], *, by_sdk: bool, channel: str = "harness"
-) -> tuple[int, Mapping[str, str], bytes, list[Any]]:
-    """What a request is answered with, and the calls that are recorded after it."""
+    content: bytes, headers: list[tuple[str, str]], era: str = MODERN, *, by_sdk: bool, channel: str = "harness"
+) -> tuple[int, Mapping[str, object], bytes, list[Any]]:
+    """What a request is answered with, and what is recorded after it."""
     manager = SessionManager(SUITE, batch_window=0.0)
     session = opened_in(manager, variant="all_tools", user_channel=channel)
     async with url_of(session, manager, by_sdk=by_sdk) as url, httpx2.AsyncClient(timeout=100) as http:
-        answer = await http.post(url, content=content, headers=headers)
-    told = {name: value for name, value in answer.headers.items() if name not in ("date", "mcp-session-id")}
-    calls = [replace(event, wall={}) for event in recorded(session).events]
-    return answer.status_code, told, answer.content, calls
+        raw = await RawMcp(http, url, era).open()
+        answer = await http.post(url, content=content, headers=[*headers, *raw.session.items()])
+    connection = raw.session.get("Mcp-Session-Id")
+    told: dict[str, object] = {name: value for name, value in answer.headers.items() if name != "date"}
+    if "mcp-session-id" in told:
+        told["mcp-session-id"] = told["mcp-session-id"] == connection
+    events = [replace(event, wall={}) for event in recorded(session).events]
+    return answer.status_code, told, answer.content, events
 
 
 def body(**changed: Any) -> bytes:
@@ -100,7 +105,6 @@ PLAIN = {
     "a content type with letters": (body(), headers(Content_Type="application/json; charset=utf-8")),
     "a name in base64": (body(), headers(Mcp_Name="=?base64?c2V0X3dpZmlfc3RhdHVz?=")),
     "no name": (body(params={"arguments": {}, "_meta": ENVELOPE}), headers()),
-    "an unknown member": (body(more=1), headers()),
 }
 OTHER = {
     "everything accepted": (body(), headers(Accept="*/*")),
@@ -140,6 +144,7 @@ OTHER = {
     "an id with a point": (body(id=7.5), headers()),
     "an id of true": (body(id=True), headers()),
     "another version of JSON-RPC": (body(jsonrpc="1.0"), headers()),
+    "an unknown member": (body(more=1), headers()),
     "a batch": (b"[" + body() + b"]", headers()),
     "a word": (b'"tools/call"', headers()),
     "half a body": (body()[:-2], headers()),
@@ -149,55 +154,98 @@ OTHER = {
 }
 
 
-@each("name", [*PLAIN, *OTHER])
-async def test_every_request_is_answered_and_recorded_as_by_the_sdk(name: str) -> None:
+OF_THE_NEWER = frozenset(
+    """another method in the header, no method in the header, another name in the header, no name in the header,
+    a method twice, an older version, an older version throughout, versions that differ, no version, no envelope,
+    no capabilities, a name that is none""".replace("\n    ", " ").split(", ")
+)
+"""What is amiss in the newer protocol alone."""
+
+
+def older(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same headers as a client of the older protocol sends them."""
+    kept = [(name, value) for name, value in headers if not name.startswith("Mcp-")]
+    return [(name, LEGACY if value == MODERN else value) for name, value in kept]
+
+
+def sent_in(era: str, name: str) -> tuple[bytes, list[tuple[str, str]], str]:
     content, sent = {**PLAIN, **OTHER}[name]
-    ours = await answer_to(content, sent, by_sdk=False)
-    assert ours == await answer_to(content, sent, by_sdk=True)
+    return content, sent if era == MODERN else older(sent), era
+
+
+@each("era", ERAS)
+@each("name", [*PLAIN, *OTHER])
+async def test_every_request_is_answered_and_recorded_as_by_the_sdk(name: str, era: str) -> None:
+    ours = await answer_to(*sent_in(era, name), by_sdk=False)
+    assert ours == await answer_to(*sent_in(era, name), by_sdk=True)
 
 
 @pytest.fixture
 def refused_by_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the SDK answer nothing but 599."""
+    """Lets the SDK answer nothing but 599, once there is a connection."""
+    answering = StreamableHTTPSessionManager._handle_request  # pyright: ignore[reportPrivateUsage]
 
     async def refusing(self: Any, scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 599, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body", "body": b""})
+        sent = dict(scope["headers"])
+        opens = (
+            sent.get(b"mcp-protocol-version") == LEGACY.encode()
+            and not {b"mcp-session-id", b"mcp-method"} & sent.keys()
+        )
+        if opens:
+            await answering(self, scope, receive, send)
+        else:
+            await send({"type": "http.response.start", "status": 599, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
 
     monkeypatch.setattr(StreamableHTTPSessionManager, "_handle_request", refusing)
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
+@each("era", ERAS)
 @each("name", PLAIN)
-async def test_plain_calls_are_answered_without_the_sdk(name: str) -> None:
-    status, *_ = await answer_to(*PLAIN[name], by_sdk=False)
+async def test_plain_calls_are_answered_without_the_sdk(name: str, era: str) -> None:
+    status, *_ = await answer_to(*sent_in(era, name), by_sdk=False)
     assert status == 200
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
+@each("era", ERAS)
 @each("name", OTHER)
-async def test_whatever_is_not_plainly_a_call_is_left_to_the_sdk(name: str) -> None:
-    status, *_ = await answer_to(*OTHER[name], by_sdk=False)
-    assert status >= 400
+async def test_whatever_is_not_plainly_a_call_is_left_to_the_sdk(name: str, era: str) -> None:
+    status, *_ = await answer_to(*sent_in(era, name), by_sdk=False)
+    assert (status >= 400) == (era == MODERN or name not in OF_THE_NEWER)
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
-async def test_a_call_about_which_a_person_may_be_asked_is_left_to_the_sdk() -> None:
-    status, *_ = await answer_to(*PLAIN["a call"], by_sdk=False, channel="tool")
+@each("era", ERAS)
+async def test_a_call_about_which_a_person_may_be_asked_is_left_to_the_sdk(era: str) -> None:
+    status, *_ = await answer_to(*sent_in(era, "a call"), by_sdk=False, channel="tool")
     assert status == 599
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
-async def test_a_call_that_a_middleware_wants_to_see_is_left_to_the_sdk() -> None:
-    status, *_ = await answer_to(*PLAIN["a call"], by_sdk=True)
+@each("era", ERAS)
+async def test_a_call_that_a_middleware_wants_to_see_is_left_to_the_sdk(era: str) -> None:
+    status, *_ = await answer_to(*sent_in(era, "a call"), by_sdk=True)
     assert status == 599
 
 
-async def test_a_call_that_breaks_is_told_as_by_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+@each("era", ERAS)
+async def test_a_call_that_breaks_is_told_as_by_the_sdk(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("no")
 
     monkeypatch.setattr(OpenSession, "call", broken)
-    ours = await answer_to(*PLAIN["a call"], by_sdk=False)
-    assert ours == await answer_to(*PLAIN["a call"], by_sdk=True)
+    ours = await answer_to(*sent_in(era, "a call"), by_sdk=False)
+    assert ours == await answer_to(*sent_in(era, "a call"), by_sdk=True)
     assert json.loads(ours[2])["result"]["isError"] is True
+
+
+async def test_a_connection_that_has_ended_carries_no_calls() -> None:
+    manager = SessionManager(SUITE, batch_window=0.0)
+    session = opened_in(manager, variant="all_tools")
+    async with url_of(session, manager, by_sdk=False) as url, httpx2.AsyncClient(timeout=100) as http:
+        raw = await RawMcp(http, url, "legacy").open()
+        await http.delete(url, headers={**dict(older(headers())), **raw.session})
+        assert (await raw.post(CALL)).status_code == 404
+    assert [event for event in recorded(session).events if isinstance(event, ToolCall)] == []
