@@ -78,7 +78,7 @@ class HttpAgent(Agent):
     name: str
     url: str
     settings: AgentSettings
-    pacing: Pacing | None = None
+    pacing: Pacing = field(default_factory=Pacing)
     needs_url: ClassVar[bool] = True
 
     @classmethod
