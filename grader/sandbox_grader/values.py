@@ -36,6 +36,8 @@ def same_value(first: Any, second: Any) -> bool:
 
 def form_of(value: Any) -> Hashable:
     """What two JSON values have in common exactly if :func:`same_value` holds, to look values up by."""
+    if isinstance(value, str):
+        return value
     if is_object(value):
         return "object", frozenset((name, form_of(item)) for name, item in value.items() if item is not None)
     if is_array(value):
@@ -79,7 +81,9 @@ def leaves(value: Any) -> Iterator[Any]:
     stack = [value]
     while stack:
         item = stack.pop()
-        if is_object(item):
+        if isinstance(item, str):  # as most of them are
+            yield item
+        elif is_object(item):
             stack.extend(item.values())
         elif is_array(item):
             stack.extend(item)

@@ -189,7 +189,9 @@ def named_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
     stack: list[tuple[str, Any]] = list(arguments.items())[::-1]
     while stack:
         name, value = stack.pop()
-        if is_object(value):
+        if isinstance(value, str):  # as most of them are
+            found.append((name, value))
+        elif is_object(value):
             stack.extend(list(value.items())[::-1])
         elif is_array(value):
             stack.extend((name, item) for item in reversed(value))

@@ -73,6 +73,7 @@ class CompatNodes:
         self._ceilings: dict[int, list[float]] = {}
         self._marks: dict[int, list[Mark]] = {}
         self._joined: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+        self._sets: dict[tuple[str, tuple[str, ...]], list[frozenset[int]]] = {}
         self._places: dict[int, dict[tuple[int, ...], list[int]]] = {}
         self._slots = {
             (node, reference): tuple(slot for slot, _ in rules.slots(reference))
@@ -146,12 +147,15 @@ class CompatNodes:
 
         The same set, not only an equal one, where the guarded tables are the same.
         """
-        keys = self._joint(guarding)
-        found: dict[tuple[int, ...], set[int]] = {}
-        for key, version in zip(keys, self.history.versions[judge.table], strict=True):
-            found.setdefault(key, set()).add(version)
-        sets = {key: frozenset(versions) for key, versions in found.items()}
-        return [sets[key] for key in keys]
+        among = self._sets.get((judge.table, guarding))
+        if among is None:
+            keys = self._joint(guarding)
+            found: dict[tuple[int, ...], set[int]] = {}
+            for key, version in zip(keys, self.history.versions[judge.table], strict=True):
+                found.setdefault(key, set()).add(version)
+            sets = {key: frozenset(versions) for key, versions in found.items()}
+            among = self._sets[judge.table, guarding] = [sets[key] for key in keys]
+        return among
 
     def _promising(self, node: int) -> Mapping[tuple[int, ...], Sequence[int]]:
         """The indexes at which a node could be more than 0, by the versions of its guarded tables there."""

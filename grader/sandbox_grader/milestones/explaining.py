@@ -29,6 +29,8 @@ from sandbox_mcp.trajectory import Message, ToolCall
 FULL = 1 - 1e-9
 """From here on nothing is missing."""
 VERBS = {"is": "has", "adds": "gained", "removes": "lost", "updates": "changed"}
+NearestCall = tuple[tuple[Any, ...], CallPattern, ToolCall]
+"""How near a call comes to a pattern, larger the nearer, with the two."""
 Reason = tuple[int | None, str]
 """The number of the event that a reason is about, and the reason."""
 
@@ -48,6 +50,7 @@ class Explainer:
         self.lookup = nodes.lookup(number, slots)
         self.compare = nodes.compare(number, slots)
         self.index, self.raw = self._where(slots) if number in placed else (None, 0.0)
+        self._nearest_calls: dict[int, NearestCall | None] = {}
 
     def milestone(self) -> Mapping[str, Any]:
         """The milestone as one JSON object."""
@@ -70,9 +73,11 @@ class Explainer:
         }
 
     def _where(self, slots: tuple[int, ...]) -> tuple[int | None, float]:
-        place, raw = self.placed[self.number], self.nodes.raw(self.number, slots)
-        if raw[place.index]:
-            return place.index, raw[place.index]
+        place = self.placed[self.number]
+        here = self.nodes.raw_at(self.number, slots, place.index)
+        if here:
+            return place.index, here
+        raw = self.nodes.raw(self.number, slots)
         best = max(raw)
         if best:
             return raw.index(best), best
@@ -128,9 +133,12 @@ class Explainer:
             return self.nodes.listener.account(constraint.content, index, self.lookup).share
         return judge_message(constraint, event, self.compare)
 
-    def nearest_call(self, constraint: CallConstraint) -> tuple[tuple[Any, ...], CallPattern, ToolCall] | None:
+    def nearest_call(self, constraint: CallConstraint) -> NearestCall | None:
         """The agent's call that comes nearest to one of the patterns, with that pattern and how near it comes."""
-        return max(self._calls(constraint), key=lambda item: item[0], default=None)
+        if id(constraint) not in self._nearest_calls:
+            nearest = max(self._calls(constraint), key=lambda item: item[0], default=None)
+            self._nearest_calls[id(constraint)] = nearest
+        return self._nearest_calls[id(constraint)]
 
     def _call(self, constraint: CallConstraint) -> Reason | None:
         nearest = self.nearest_call(constraint)
@@ -142,7 +150,7 @@ class Explainer:
         wrong = differences(pattern.arguments, event.arguments, self._right, self.lookup)
         return (event.seq, f"{pattern.tool} was called with " + "; ".join(wrong)) if wrong else None
 
-    def _calls(self, constraint: CallConstraint) -> Iterator[tuple[tuple[Any, ...], CallPattern, ToolCall]]:
+    def _calls(self, constraint: CallConstraint) -> Iterator[NearestCall]:
         """The agent's calls of the tools in question, with a key that is larger the nearer they come."""
         within = self._in_question()
         for pattern in constraint.patterns:

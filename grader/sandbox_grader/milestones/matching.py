@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from sandbox_grader.milestones.node_scores import Mark, Track, suffix_maxima
+from sandbox_grader.milestones.node_scores import Mark, Track, same_marks, suffix_maxima
 
 View = Any
 """Hashable: what a node knows of the nodes it refers to. Equal views mean equal similarities at every index."""
@@ -141,6 +141,7 @@ class _Search:
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
+        self._same_marks: dict[int, tuple[Sequence[Mark], Sequence[int]]] = {}
 
     def walk(self) -> dict[int, MatchedPlace]:
         """Build the assignment node by node."""
@@ -253,9 +254,17 @@ class _Search:
         track = self.tracks.get((position, view))
         if track is None:
             node = self.order[position]
-            track = Track(self.similarities.series(node, view), self.similarities.marks(node, view))
+            marks = self.similarities.marks(node, view)
+            track = Track(self.similarities.series(node, view), marks, marks and self._alike(position, marks))
             self.tracks[position, view] = track
         return track
+
+    def _alike(self, position: int, marks: Sequence[Mark]) -> Sequence[int]:
+        """For every index the last earlier one that looks the same, found once where all views have these marks."""
+        known = self._same_marks.get(position)
+        if known is None or known[0] is not marks:
+            known = self._same_marks[position] = (marks, same_marks(marks))
+        return known[1]
 
     def _parts(self, open_: int) -> tuple[int, ...]:
         """The open nodes, split where neither an edge nor a reference connects them."""

@@ -31,18 +31,21 @@ class Track:
     is not simply the index before can be worth a look from further back. Without marks all indexes look the same.
     """
 
-    def __init__(self, series: Sequence[float], marks: Sequence[Mark] | None) -> None:
+    def __init__(
+        self, series: Sequence[float], marks: Sequence[Mark] | None, alike: Sequence[int] | None = None
+    ) -> None:
+        """``alike`` is what :func:`same_marks` finds in the marks, where that is known."""
         self.series = series
         self.marks = marks
         self.best = suffix_maxima(series)
+        self._alike = range(-1, len(series) - 1) if marks is None else alike
         self._rivals: list[int] = []
         self._breaks: list[int] = []
 
     def worthwhile(self, low: int) -> Iterator[int]:
         """The indexes from ``low`` on that an optimal assignment may need."""
         if not self._rivals:
-            alike = range(-1, len(self.series) - 1) if self.marks is None else same_marks(self.marks)
-            self._rivals = _rivals(self.series, alike)
+            self._rivals = _rivals(self.series, same_marks(self.marks or ()) if self._alike is None else self._alike)
             self._breaks = _breaks(self._rivals)
         yield low
         for index in self._breaks[bisect_right(self._breaks, low) :]:

@@ -55,6 +55,7 @@ class StrictNodes:
         self._ceilings: dict[int, list[float]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
         self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
+        self._counted: dict[tuple[int, tuple[int, ...]], list[float]] = {}
         self._raw: dict[tuple[int, tuple[int, ...]], list[float]] = {}
 
     def references(self, node: int) -> frozenset[int]:
@@ -81,8 +82,8 @@ class StrictNodes:
         """At every event the similarity, as far as what it rests on was met."""
         slots, met = view
         if met == 1:
-            return self.raw(node, slots)
-        return [value and value * met for value in self.raw(node, slots)] if met else [0.0] * self.length
+            return self._counting(node, slots)
+        return [value and value * met for value in self._counting(node, slots)] if met else [0.0] * self.length
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:
         """At every event what the aspects of later milestones say of this one being placed there."""
@@ -90,10 +91,26 @@ class StrictNodes:
         return list(zip(*columns, strict=True)) if columns else None
 
     def ceiling(self, node: int) -> Sequence[float]:
-        """The similarity if every value and state from elsewhere were the most favourable."""
+        """The similarity if every value and state from elsewhere were the most favourable; 1 before its gate."""
+        gate, values = self._gate(node), self._favourable(node)
+        return [1.0] * gate + values[gate:] if gate else values
+
+    def _gate(self, node: int) -> int:
+        """The first event by which all that a milestone rests on can be met; before it, it cannot count.
+
+        Most messages come before what other milestones than theirs rest on, and need not be listened to for these.
+        """
+        resting = self.before[node] if self.gated[node] else ()
+        firsts = (next(compress(range(self.length), self._favourable(before)), self.length) for before in resting)
+        return max(firsts, default=0)
+
+    def _favourable(self, node: int) -> list[float]:
+        """The similarity from the gate on if every value and state from elsewhere were the most favourable."""
         values = self._ceilings.get(node)
         if values is None:
-            values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node))
+            gate = self._gate(node)
+            where = [0.0] * gate + [1.0] * (self.length - gate)
+            values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node), where)
         return values
 
     def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
@@ -101,17 +118,35 @@ class StrictNodes:
 
         The geometric mean of its constraints; ``unchanged`` ones multiply and do not count in the root.
         """
-        if not slots:
-            return self.ceiling(node)  # nothing comes from elsewhere
+        if not self.gated[node]:
+            return self._counting(node, slots)
         values = self._raw.get((node, slots))
         if values is None:
-            compare, where = self.compare(node, slots), [1.0 if best else 0.0 for best in self.ceiling(node)]
-
-            def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
-                return self.judge(node, constraint).values(states, self.since(node, constraint, slots), compare)
-
-            values = self._raw[node, slots] = self._product(node, compare, judged, where)
+            values = self._raw[node, slots] = self._judged(node, slots, [1.0] * self.length)
         return values
+
+    def raw_at(self, node: int, slots: tuple[int, ...], index: int) -> float:
+        """At one event the milestone's own similarity, whatever it rests on."""
+        return self._counting(node, slots)[index] or self.raw(node, slots)[index]
+
+    def _counting(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
+        """The milestone's own similarity at every event from its gate on."""
+        if not slots:
+            return self._favourable(node)  # nothing comes from elsewhere
+        values = self._counted.get((node, slots))
+        if values is None:
+            where = [1.0 if best else 0.0 for best in self._favourable(node)]
+            values = self._counted[node, slots] = self._judged(node, slots, where)
+        return values
+
+    def _judged(self, node: int, slots: tuple[int, ...], where: list[float]) -> list[float]:
+        """The milestone's own similarity where ``where`` is not 0, given the places of others."""
+        compare = self.compare(node, slots)
+
+        def judged(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+            return self.judge(node, constraint).values(states, self.since(node, constraint, slots), compare)
+
+        return self._product(node, compare, judged, where)
 
     def compare(self, node: int, slots: tuple[int, ...]) -> Compare:
         """The comparison of a milestone's values, given the places of others."""
@@ -141,7 +176,7 @@ class StrictNodes:
         index = placed[node].index
         if aspect != CALL:
             return self.timeline.versions(aspect)[index]
-        met = self.raw(node, self.slots(node, placed))[index]
+        met = self.raw_at(node, self.slots(node, placed), index)
         return index if met and isinstance(self.timeline.events[index], ToolCall) else -1
 
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
@@ -154,7 +189,7 @@ class StrictNodes:
 
     def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
         """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
-        if self.raw(node, slots)[place.index]:
+        if self.raw_at(node, slots, place.index):
             return place.index
         if not any(map(_is_table, self.milestones[node].constraints)):
             return None  # what was said or called once was said or called
@@ -218,7 +253,7 @@ class StrictNodes:
         table = self.aspects[follower][slot][1]
         if table == CALL:
             told, yields = [-1] * self.length, self._yields(node, follower)
-            for index in compress(range(self.length), self.raw(node, view[0])):
+            for index in compress(range(self.length), self._counting(node, view[0])):
                 told[index] = yields(index)
             return told
         told = self._states.get((follower, node, table))
@@ -237,7 +272,7 @@ class StrictNodes:
 
     def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
         """What a milestone expects, with the arguments, texts and rows that might be it if values were favourable."""
-        best = self.ceiling(node)
+        best = self._favourable(node)
         for constraint in self.milestones[node].constraints:
             if isinstance(constraint, TableConstraint):
                 yield from product(constraint.rows, self.judge(node, constraint).likely())
