@@ -9,7 +9,7 @@ import click
 from sandbox_mcp.cli.options import PLACE, together
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
-from sandbox_mcp.tools.sources import Sources
+from sandbox_mcp.tools.declared import Sources
 from sandbox_mcp.world.faults import ToolFault
 
 knowledge_options = together(

@@ -105,7 +105,7 @@ class RunFolder:
             RunError: one does.
         """
         lock = FileLock(self._partial / f"shard-{shard.index}-of-{shard.count}.lock")
-        with lock.held_within(0) as held:
+        with lock.held(within=0) as held:
             if not held:
                 raise RunError(
                     f"another command is playing part {shard.index}/{shard.count} of the run in "

@@ -127,7 +127,7 @@ def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
     """
     with ExitStack() as held:
         with writing(path):
-            if not held.enter_context(FileLock(path.with_name(f".{path.name}.lock")).held_within(0)):
+            if not held.enter_context(FileLock(path.with_name(f".{path.name}.lock")).held(within=0)):
                 raise SandboxError(f"another mirror writes on the tape {str(path)!r}; give each its own")
             _check_old(path, redacted)
             file = held.enter_context(path.open("ab", buffering=0))

@@ -1,6 +1,7 @@
 """A lock between processes, on a file of its own: flock where there is one, a locked byte on Windows."""
 
 import errno
+import math
 import os
 import sys
 import time
@@ -50,26 +51,15 @@ class FileLock:
         self._descriptor: int | None = None
 
     @contextmanager
-    def held(self) -> Generator[None]:
-        """Hold the lock; waits for it without end."""
-        while not self._taken():
-            time.sleep(INTERVAL)
-        try:
-            yield
-        finally:
-            self._release()
-
-    @contextmanager
-    def held_within(self, seconds: float) -> Generator[bool]:
+    def held(self, *, within: float = math.inf) -> Generator[bool]:
         """Hold the lock if it is free now, or in so many seconds; says whether it is held."""
-        until = time.monotonic() + seconds
+        until = time.monotonic() + within
         while not (taken := self._taken()) and time.monotonic() < until:
             time.sleep(INTERVAL)
         try:
             yield taken
         finally:
-            if taken:
-                self._release()
+            self._release()
 
     @asynccontextmanager
     async def held_async(self) -> AsyncGenerator[None]:

@@ -304,7 +304,7 @@ def cared_for(folder: Path) -> Generator[None]:
     with ExitStack() as care:
         with usable(folder):  # what is done in the context has errors of its own
             folder.mkdir(parents=True, exist_ok=True)
-            held = care.enter_context(FileLock(folder / CARE).held_within(GRACE))
+            held = care.enter_context(FileLock(folder / CARE).held(within=GRACE))
         if not held:
             raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")
         yield

@@ -6,6 +6,7 @@ is the real clock, the only one that a session ever looks at. An event that coul
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -105,6 +106,13 @@ class Recorder:
         """Keep why and when the session ended. Raises like :meth:`write`."""
         self.write(SessionEnded(seq=self.seq, clock=clock, reason=reason, detail=detail, wall=self.stamp()))
         self.ended = True
+
+    def end_lost(self, clock: float) -> None:
+        """Keep, if that is possible once more, that the session ended because of what ``lost`` tells."""
+        error = self.lost
+        with suppress(OSError):
+            self.end("log_failed", error.strerror if error else None, clock)
+        self.lost = error
 
     def stamp(self) -> Mapping[str, Any]:
         """The ``wall`` field of an event: seconds since the epoch."""

@@ -277,7 +277,7 @@ class Session:
         """
         if self.ended is not None:
             if not self._recorder.ended:
-                self._record_loss()
+                self._recorder.end_lost(self.stage.now)
             return
         self.ended = reason
         try:
@@ -292,7 +292,7 @@ class Session:
             return
         self._recorder.lost = error
         self.ended = "log_failed"
-        self._record_loss()
+        self._recorder.end_lost(self.stage.now)
 
     @property
     def lost(self) -> OSError | None:
@@ -304,12 +304,6 @@ class Session:
         if error is not self._recorder.lost:
             raise error
         self.lose(error)
-
-    def _record_loss(self) -> None:
-        error = self._recorder.lost
-        with suppress(OSError):
-            self._recorder.end("log_failed", error.strerror if error else None, self.stage.now)
-        self._recorder.lost = error
 
     @property
     def world(self) -> Running:

@@ -11,7 +11,7 @@ from sandbox_mcp.tools.calling import (
     run,
     speak,
 )
-from sandbox_mcp.tools.declared import GateRule
+from sandbox_mcp.tools.declared import GateRule, Sources
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.tools.definition import (
     UNSET,
@@ -24,7 +24,6 @@ from sandbox_mcp.tools.definition import (
     object_schema,
 )
 from sandbox_mcp.tools.races import Plan, plan
-from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.value_schemas import fits, fits_schema, misfits
 from sandbox_mcp.world.faults import CallError
 

@@ -1,4 +1,4 @@
-"""What is declared of a world, piece by piece: its tools, what falls due in it, and its gates.
+"""What is declared of a world, piece by piece: its tools, what falls due, its gates, and where it looks things up.
 
 Policy: a declaration is kept as it was written, and checked against the rest of its world when the world is first used,
 because a tool may name a table or another tool that is declared after it.
@@ -153,3 +153,17 @@ class GateRule:
     def is_open(self, tx: Transaction) -> bool:
         """Whether calls may pass."""
         return self.function(Tx(tx, self.name, Effects()))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What may take the place of a world's own knowledge: asked live, or on a recording.
+
+    ``kind`` is its class, so that what is meant for one world never reaches another's tools. ``record`` gives the same
+    knowledge, of which every answer is appended to a file, and ``replay`` knowledge that answers from such a file:
+    only the world knows which questions are the same. Both raise a ``ToolFault`` where the file cannot be used.
+    """
+
+    kind: type[Any]
+    record: Callable[[Any, Path], object] | None = None
+    replay: Callable[[Path], object] | None = None

@@ -16,11 +16,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 from sandbox_mcp.own_code import others_code
-from sandbox_mcp.tools.declared import DeclaredTool, DueEvent, GateRule, check_table_of
+from sandbox_mcp.tools.declared import DeclaredTool, DueEvent, GateRule, Sources, check_table_of
 from sandbox_mcp.tools.definition import Tool
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.signatures import check_plain
-from sandbox_mcp.tools.sources import Sources
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.effects import Effects, effects_of, listed, own_effects

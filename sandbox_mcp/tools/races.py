@@ -15,11 +15,10 @@ import heapq
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sandbox_mcp.tools.calling import Bound, Outcome, attempt
+from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.world import Access, Running, Transaction, fold
-from sandbox_mcp.world.faults import CallError
 
 BATCH_KEY = "io.github.sandbox-mcp/batch"
 """Key in a call's ``_meta`` over MCP: ``{"id", "index", "size"}``. Calls with the same id are one batch of ``size``."""
@@ -35,32 +34,24 @@ class Plan:
     racing: frozenset[int]
 
 
-class Gate(Protocol):
-    """What may refuse a call because of a state, beside the tool itself."""
-
-    def refusal(self, call: Bound, tx: Transaction) -> CallError | None:
-        """Why the call may not pass in this state; None if it may. What it looks at counts as read by the call."""
-        ...
-
-
-def plan(world: Running, calls: Sequence[Bound], gate: Gate) -> Plan:
+def plan(world: Running, calls: Sequence[Bound], gates: Gates) -> Plan:
     """Decide the order of a batch. Runs nothing for good."""
     if len(calls) < 2:
         return Plan(tuple(range(len(calls))), frozenset())
     canonical = sorted(range(len(calls)), key=lambda index: _sort_key(calls[index]))
-    trials = [_tried(world.begin(), call, gate) for call in calls]
+    trials = [_tried(world.begin(), call, gates) for call in calls]
     touched = [_touched(trial) for trial in trials]
     rivals = {i: [j for j in canonical if i != j and _meet(touched[i], touched[j])] for i in canonical}
     first = {i: set[int]() for i in canonical}
     for i in canonical:
-        for earlier, later in _preferences(world, calls, trials, touched, i, rivals[i], gate):
+        for earlier, later in _preferences(world, calls, trials, touched, i, rivals[i], gates):
             first[later].add(earlier)
     return Plan(tuple(_sorted(canonical, first)), frozenset(i for i in canonical if rivals[i]))
 
 
-def _tried(tx: Transaction, call: Bound, gate: Gate) -> Outcome:
+def _tried(tx: Transaction, call: Bound, gates: Gates) -> Outcome:
     """What a call comes to, the gate before it included."""
-    refused = gate.refusal(call, tx)
+    refused = gates.refusal(call, tx)  # what it looks at counts as read by the call
     if refused:
         return Outcome(call.tool, call.arguments, fault=refused, reads=frozenset(tx.reads))
     return attempt(tx, call)
@@ -106,7 +97,7 @@ def _preferences(
     touched: Sequence[_Touched],
     i: int,
     rivals: list[int],
-    gate: Gate,
+    gates: Gates,
 ) -> list[tuple[int, int]]:
     """Pairs (earlier, later) that make call ``i`` lose against those whose writes it read."""
     writers = [j for j in rivals if _overlap(touched[j].writes, touched[i].reads)]
@@ -114,7 +105,7 @@ def _preferences(
         return []
     tx = world.begin()
     tx.base = fold(world.snapshot, (change for j in writers for change in trials[j].changes))
-    alone, after = trials[i], _tried(tx, calls[i], gate)
+    alone, after = trials[i], _tried(tx, calls[i], gates)
     if alone.fault is None and after.fault is not None:
         return [(j, i) for j in writers]
     if after.fault is None and (alone.fault is not None or alone.result != after.result):

@@ -183,9 +183,9 @@ async def test_ids_are_made_where_none_is_given(tmp_path: Path) -> None:
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     one, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
-    with one.held(), other.held_within(0) as held:
+    with one.held(), other.held(within=0) as held:
         assert not held
-    with other.held(), one.held_within(0) as held:
+    with other.held(), one.held(within=0) as held:
         assert not held
 
 
