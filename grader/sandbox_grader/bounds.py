@@ -26,8 +26,6 @@ Play = Callable[[Scenario], Trajectory]
 """Plays a scenario's first reference solution."""
 DETAILS = ("counts", "failures", "errors", "kinds")
 """Parts of a summary that are too long for people."""
-Figure = tuple[str, float, float | None, float | None]
-"""A figure's name, its value, its floor and its ceiling."""
 
 
 def bounded(
@@ -92,17 +90,6 @@ def _keep(kept: "KeptScores", place: str, scores: Scores | None) -> None:
     from sandbox_grader.kept import GradedLog
 
     kept.add(place, GradedLog.of(scores) if scores else GradedLog(problem="unknown scenario"))
-
-
-def figures(report: Report) -> dict[str, list[Figure]]:
-    """The main figures of every family's summary, each with its floor and its ceiling; of the user's family none."""
-    sides = sides_of(report)
-    found: dict[str, list[Figure]] = {}
-    for family, values in report.families().items():
-        for name, value in main_figures(values):
-            low, high = (side.get((family, name)) for side in sides)
-            found.setdefault(family, []).append((name, value, low, high))
-    return found
 
 
 def sides_of(report: Report) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]:

@@ -63,27 +63,6 @@ def graded(
     return Graded(believed, scores, tuple(warnings))
 
 
-def add(
-    report: Report,
-    trajectory: Trajectory,
-    scenario: Scenario | None,
-    *,
-    metrics: Iterable[str | Metric] = (),
-    keep_spoiled: bool = False,
-) -> Scores:
-    """Grade one session into a report.
-
-    Raises:
-        GraderError: the log or the scenario cannot be used.
-    """
-    found = graded(
-        trajectory, scenario, report.mode, metrics=metrics, keep_spoiled=keep_spoiled, similarity=report.similarity
-    )
-    report.warnings += found.warnings
-    report.sessions.append(found.scores)
-    return found.scores
-
-
 def grade_logs(
     paths: Iterable[Path],
     find: Find,
@@ -108,12 +87,16 @@ def grade_logs(
     report = Report(mode=mode, name=name, metric=metric, similarity=similarity)
     for path in paths:
         try:
-            trajectory = read_trajectory(path)
-            add(report, trajectory, find(trajectory.started.scenario), metrics=chosen, keep_spoiled=keep_spoiled)
+            log = read_trajectory(path)
+            scenario = find(log.started.scenario)
+            one = graded(log, scenario, mode, metrics=chosen, keep_spoiled=keep_spoiled, similarity=similarity)
         except (TrajectoryError, GraderError) as error:
             if not skip_unreadable:
                 raise
             report.unreadable.append(Unreadable(str(path), str(error)))
+        else:
+            report.warnings += one.warnings
+            report.sessions.append(one.scores)
     return report
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_grader.bounds import bounded, figures, kept_bounds
+from sandbox_grader.bounds import bounded, kept_bounds, main_figures, sides_of
 from sandbox_grader.metric import Mode
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_grader.report import Report
@@ -32,19 +32,26 @@ def report(logs: Sequence[Trajectory], mode: Mode = "strict", names: Sequence[st
     return found
 
 
+def beside(found: Report, side: int) -> list[tuple[str, float, float]]:
+    """The main figures of a report, each beside its floor (0) or its ceiling (1)."""
+    known = sides_of(found)[side]
+    told = [(family, figure) for family, values in found.families().items() for figure in main_figures(values)]
+    return [(name, value, known[family, name]) for family, (name, value) in told if (family, name) in known]
+
+
 def test_the_refusing_agent_stands_on_the_floor_of_every_figure():
     found = report([refusing(SUITE.get(name)) for name in NAMES])
-    told = [item for family in figures(found).values() for item in family if item[2] is not None]
+    told = beside(found, 0)
     assert len(told) > 30
-    assert [name for name, value, low, _ in told if value != low] == []
+    assert [name for name, value, low in told if value != low] == []
 
 
 def test_the_reference_agent_reaches_the_ceiling_of_every_figure():
     for mode in ("strict", "compat"):
         found = report([solved(SUITE.get(name)) for name in NAMES], mode)
-        told = [item for family in figures(found).values() for item in family if item[3] is not None]
+        told = beside(found, 1)
         assert len(told) > 30
-        assert [name for name, value, _, high in told if value != high] == []
+        assert [name for name, value, high in told if value != high] == []
 
 
 def test_trials_count_once_in_the_bounds():

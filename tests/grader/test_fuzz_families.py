@@ -9,7 +9,7 @@ from typing import Any, cast
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading import add
+from sandbox_grader.grading import graded as graded_log
 from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios.model import Scenario
@@ -130,9 +130,8 @@ def wanted() -> st.SearchStrategy[dict[str, Any]]:
 def graded(name: str, data: bytes, mode: Mode) -> Any:
     """What there is to say about bytes that may be a log; None where they are none, or cannot be graded."""
     try:
-        collection = Report(mode=mode)
-        add(collection, parse_trajectory(data, "broken.jsonl"), scenario(name))
-        return collection.to_json()
+        one = graded_log(parse_trajectory(data, "broken.jsonl"), scenario(name), mode)
+        return Report([one.scores], mode, warnings=[*one.warnings]).to_json()
     except (GraderError, TrajectoryError):
         return None
 

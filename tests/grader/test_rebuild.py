@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from sandbox_grader.exporters import exporter
-from sandbox_grader.grading import add, grade_logs
+from sandbox_grader.grading import grade_logs, graded
 from sandbox_grader.importers import importer
 from sandbox_grader.rebuild import can_rebuild, rebuilt
-from sandbox_grader.report import Report
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
@@ -69,9 +68,8 @@ def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite
         before = played(scenario, seed)
         after = returned(before, form, tmp_path)
         assert after.started.world is None
-        collection = Report()
-        assert add(collection, after, scenario).score == add(Report(), before, scenario).score == 1
-        assert collection.warnings == []
+        assert graded(after, scenario).scores.score == graded(before, scenario).scores.score == 1
+        assert graded(after, scenario).warnings == ()
 
 
 @each("form", ["atif", "openai-chat"])
@@ -88,7 +86,7 @@ def test_a_bad_session_stays_bad(suite: Suite, tmp_path: Path):
     scenario = suite.get("wifi_off")
     log = returned(played(scenario), "openai-chat", tmp_path)
     talked = replace(log, events=tuple(event for event in log.events if isinstance(event, Message)))
-    assert add(Report(), talked, scenario).score == 0
+    assert graded(talked, scenario).scores.score == 0
 
 
 class TestDisagreement:
@@ -103,12 +101,11 @@ class TestDisagreement:
         assert '{"year": 1999}, and again {"year": 2025' in str(mismatch)
 
     def test_makes_the_milestones_inconclusive_and_warns(self, suite: Suite, tmp_path: Path):
-        collection = Report()
-        scores = add(collection, self.lying(suite, tmp_path), suite.get("bank_not_monday"))
+        _, scores, warnings = graded(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
         assert scores.score is None
         reason = scores.to_json()["metrics"]["toolsandbox"]["inconclusive"]
         assert "carried out again its calls give other results: #" in reason
-        assert collection.warnings == [f"session.jsonl: {reason}"]
+        assert warnings == (f"session.jsonl: {reason}",)
 
     def test_a_success_that_cannot_have_been_one(self, suite: Suite, tmp_path: Path):
         scenario = suite.get("late_for_dinner_low_battery")
@@ -159,13 +156,13 @@ class TestWhatIsLeftAsItIs:
         log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", tool="book_flight")
         assert not can_rebuild(log, default())
         assert rebuilt(log, suite.get("wifi_off")) == (log, ())
-        assert add(Report(), log, suite.get("wifi_off")).to_json()["metrics"]["toolsandbox"] == {
+        assert graded(log, suite.get("wifi_off")).scores.to_json()["metrics"]["toolsandbox"] == {
             "inconclusive": "the log records no state of the world"
         }
 
     def test_a_log_of_no_scenario_of_ours(self, suite: Suite, tmp_path: Path):
         log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
-        assert "no scenario" in str(add(Report(), log, None).verdicts["toolsandbox"].inconclusive)
+        assert "no scenario" in str(graded(log, None).scores.verdicts["toolsandbox"].inconclusive)
 
 
 def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: Path):

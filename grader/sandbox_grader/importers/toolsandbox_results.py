@@ -24,7 +24,6 @@ from sandbox_mcp.world.state import Change
 
 FORMAT = "toolsandbox-results"
 CONTEXT, SUMMARY = "execution_context.json", "result_summary.json"
-LEAVE = "end_conversation"
 _BEGAN = re.compile(r"_(\d\d)_(\d\d)_(\d{4})_(\d\d)_(\d\d)_(\d\d)$")
 _PARAMETERS = re.compile(r"^\w*_parameters = (\{.*\})$", re.MULTILINE | re.ASCII)
 _FUNCTION = re.compile(r"_response = (\w+)\(", re.MULTILINE)

@@ -7,7 +7,8 @@ number is a number; the others look like the paper's table.
 import csv
 import html
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -25,15 +26,32 @@ LATEX = str.maketrans(
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _PageOfTable:
+    """What a page shows of a table: its title, its head and rows, and what is missing below it."""
+
+    title: str
+    head: list[str]
+    body: list[list[str]]
+    remarks: list[str]
+
+
+def _pages(tables: Sequence[FilledTable], everything: bool, safe: Callable[[str], str]) -> Iterator[_PageOfTable]:
+    """Each table, its cells made ``safe`` for a form."""
+    for filled in tables:
+        head, *body = [[safe(text) for text in line] for line in _lines(filled, everything)]
+        title = f"{filled.table.asked}: {filled.table.title} ({filled.mode})"
+        yield _PageOfTable(title, head, body, _remarks(filled, everything))
+
+
 def markdown(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
     """The tables as Markdown, each under its title, with what is missing below it."""
     parts: list[str] = []
-    for filled in tables:
-        head, *body = [[text.replace("|", r"\|") for text in line] for line in _lines(filled, everything)]
-        lines = [f"| {' | '.join(line)} |" for line in (head, *body)]
-        lines.insert(1, "|" + "---|" * len(head))
-        remarks = [f"- {remark}" for remark in _remarks(filled, everything)]
-        parts.append("\n".join([f"### {_title(filled)}", "", *lines, *([""] if remarks else []), *remarks]))
+    for page in _pages(tables, everything, lambda text: text.replace("|", r"\|")):
+        lines = [f"| {' | '.join(line)} |" for line in (page.head, *page.body)]
+        lines.insert(1, "|" + "---|" * len(page.head))
+        remarks = [f"- {remark}" for remark in page.remarks]
+        parts.append("\n".join([f"### {page.title}", "", *lines, *([""] if remarks else []), *remarks]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -55,13 +73,12 @@ def comma_separated(tables: Sequence[FilledTable], *, everything: bool = False) 
 def hypertext(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
     """The tables as a part of an HTML page."""
     parts: list[str] = []
-    for filled in tables:
-        head, *body = [[html.escape(text) for text in line] for line in _lines(filled, everything)]
-        rows = [f"<tr><th>{line[0]}</th>{''.join(f'<td>{text}</td>' for text in line[1:])}</tr>" for line in body]
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in _remarks(filled, everything))
+    for page in _pages(tables, everything, html.escape):
+        rows = [f"<tr><th>{line[0]}</th>{''.join(f'<td>{text}</td>' for text in line[1:])}</tr>" for line in page.body]
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in page.remarks)
         parts.append(
-            f"<table>\n<caption>{html.escape(_title(filled))}</caption>\n"
-            f"<thead><tr>{''.join(f'<th>{text}</th>' for text in head)}</tr></thead>\n"
+            f"<table>\n<caption>{html.escape(page.title)}</caption>\n"
+            f"<thead><tr>{''.join(f'<th>{text}</th>' for text in page.head)}</tr></thead>\n"
             f"<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>" + (f"\n<ul>{remarks}</ul>" if remarks else "")
         )
     return "\n\n".join(parts) + "\n"
@@ -70,23 +87,13 @@ def hypertext(tables: Sequence[FilledTable], *, everything: bool = False) -> str
 def latex(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
     """The tables as LaTeX, each a ``table`` with its caption; what is missing stands in comments."""
     parts: list[str] = []
-    for filled in tables:
-        head, *body = [[text.translate(LATEX) for text in line] for line in _lines(filled, everything)]
-        lines = [f"{' & '.join(line)} \\\\" for line in (head, *body)]
+    for page in _pages(tables, everything, lambda text: text.translate(LATEX)):
+        lines = [f"{' & '.join(line)} \\\\" for line in (page.head, *page.body)]
         lines.insert(1, r"\hline")
-        parts.append(
-            "\n".join(
-                [
-                    r"\begin{table}",
-                    rf"\caption{{{_title(filled).translate(LATEX)}}}",
-                    rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-                    *lines,
-                    r"\end{tabular}",
-                    r"\end{table}",
-                    *(f"% {remark}" for remark in _remarks(filled, everything)),
-                ]
-            )
-        )
+        begin = [r"\begin{table}", rf"\caption{{{page.title.translate(LATEX)}}}"]
+        begin.append(rf"\begin{{tabular}}{{l{'r' * (len(page.head) - 1)}}}")
+        remarks = (f"% {remark}" for remark in page.remarks)
+        parts.append("\n".join([*begin, *lines, r"\end{tabular}", r"\end{table}", *remarks]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -95,11 +102,6 @@ FORMS: MappingProxyType[str, Form] = MappingProxyType(
     {"md": markdown, "csv": comma_separated, "html": hypertext, "latex": latex}
 )
 """The forms by the names that a command line knows them by."""
-
-
-def _title(filled: FilledTable) -> str:
-    table = filled.table
-    return f"{table.asked}: {table.title} ({filled.mode})"
 
 
 def _rows(filled: FilledTable, everything: bool) -> list[tuple[PaperRow, bool]]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from click.testing import CliRunner
 from sandbox_grader.explain import explain
-from sandbox_grader.grading import add
 from sandbox_grader.report import Report
 from sandbox_grader.scores import grade
 from sandbox_grader.tables import to_junit
@@ -42,10 +41,7 @@ def test_it_is_scored_where_that_is_wanted() -> None:
 
 
 def test_means_about_agents_leave_it_out_and_those_about_users_do_not() -> None:
-    report = Report()
-    for log in (good(), left_early()):
-        add(report, log, SCENARIO)
-    summary = report.families()
+    summary = Report([grade(log, SCENARIO) for log in (good(), left_early())]).families()
     assert summary["toolsandbox"]["overall"]["n"] == 1
     assert summary["user_conduct"]["spoiled"] == {"known": 2, "sessions": 1, "rate": 0.5}
 
