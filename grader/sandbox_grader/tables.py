@@ -20,7 +20,8 @@ from sandbox_grader.statistics import PASS
 from sandbox_mcp.shown import cell, json_text
 from sandbox_mcp.whole_files import write_whole
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+"""What no XML may have; compiled only where XML is written, as it takes long."""
 FORMS = (".json", ".csv", ".xml", ".parquet")
 """How files of scores may end."""
 EXPLAINING = (".json", ".xml")
@@ -90,7 +91,7 @@ def to_junit(report: Report, threshold: float | None = None) -> str:
 
 def _legal(text: str) -> str:
     """Text without the characters that XML cannot hold, such as those with which a terminal is coloured."""
-    return _ILLEGAL.sub("", text)
+    return re.sub(_ILLEGAL, "", text)
 
 
 def write_report(path: Path, report: Report, threshold: float | None = None) -> None:

@@ -87,7 +87,6 @@ def command(
     from sandbox_grader.gallery import gallery as examples
     from sandbox_grader.kept import without_collection
     from sandbox_grader.many import SuiteFinder, grade_many
-    from sandbox_grader.scores import KEPT_FROM
     from sandbox_grader.tables import EXPLAINING, FORMS
 
     from sandbox_mcp.trajectory import read_trajectory
@@ -111,7 +110,7 @@ def command(
         warn(told)
     check_metric(metric, report.sessions)
     if bounds:
-        with_bounds(report, find, keep=keep and len(logs) >= KEPT_FROM)
+        with_bounds(report, find, keep=keep)
     if out:
         report.write(out, threshold)
     judged = chosen_judge(judge, logs, find)

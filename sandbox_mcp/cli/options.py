@@ -16,6 +16,9 @@ from sandbox_mcp.cli import warn
 if TYPE_CHECKING:
     from sandbox_grader import Report
     from sandbox_grader.many import SuiteFinder
+    from sandbox_scenarios import Scenario
+
+    from sandbox_mcp.trajectory import Trajectory
 
 Command = Callable[..., Any]
 PLACE = click.Path(path_type=Path)
@@ -185,7 +188,9 @@ def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool) -> None:
     """Give a report its floor and its ceiling; with ``keep`` they are kept for later reports."""
     from sandbox_grader.bounds import bounded, kept_bounds
 
-    from sandbox_mcp.authoring.rehearsal import RehearsalStage
+    def solved(scenario: "Scenario") -> "Trajectory":
+        from sandbox_mcp.authoring.rehearsal import RehearsalStage  # costs, and what is kept needs none
 
-    kept = kept_bounds(report, find.places) if keep else None
-    bounded(report, find, lambda scenario: RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, kept)
+        return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+
+    bounded(report, find, solved, kept_bounds(report, find.places) if keep else None)

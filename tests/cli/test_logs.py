@@ -7,6 +7,7 @@ import anyio
 import pytest
 from click.testing import CliRunner, Result
 
+from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
@@ -238,6 +239,17 @@ class TestPacked:
         done = CliRunner().invoke(group, ["export", "log", str(log)])
         assert done.exit_code == 2
         assert "export log writes into a folder; name it with -o" in done.output
+
+
+def test_floor_and_ceiling_are_worked_out_once_even_for_one_log(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_CACHE", str(tmp_path / "cache"))
+    told = json.loads(invoke("grade", log, "--json").stdout)
+    assert told["bounds"]["ceiling"]["score"] == 1
+    monkeypatch.setattr(RehearsalStage, "rehearse", None)  # whoever plays the solution now fails
+    assert json.loads(invoke("grade", log, "--json").stdout) == told
+    assert invoke("grade", log, "--json", "--no-keep").exception
 
 
 def test_logs_of_the_same_name_are_exported_beside_each_other(log: Path, tmp_path: Path) -> None:
