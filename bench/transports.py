@@ -7,9 +7,10 @@ calls and results: no world, no user, no log. CPU time of this process, in which
 
 import statistics
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,12 +43,11 @@ IN_MEMORY, OVER_HTTP = 1.3, 1.2
 Work = Callable[[], Awaitable[None]]
 
 
-async def played(scenario: str, log: Path, arena: Arena) -> None:
-    """Play one session and record it."""
+async def played(scenario: str, logs: Iterator[Path], arena: Arena) -> None:
+    """Play one session and record it, in a file of its own as that of every session."""
     chosen = SUITE.get(scenario)
-    with LogWriter(log) as sink:
+    with LogWriter(next(logs)) as sink:
         await play(arena, SessionSpec(chosen), ReferenceAgent(), ScriptedUser.of(chosen.user), sink)
-    log.rename(log.with_suffix(".last"))  # noqa: ASYNC240 - what is measured waits for its file as well
 
 
 def bare_server(log: Path) -> tuple[Server[Any], Sequence[ToolCall]]:
@@ -108,15 +108,15 @@ class _Nowhere:
 async def measured(scenario: str, sessions: int) -> dict[str, list[float]]:
     """CPU milliseconds of every session, by the way to its tools, and of the floor."""
     with TemporaryDirectory() as place:
-        log = Path(place, "log.jsonl")
+        logs = (Path(place, f"{number}.jsonl") for number in count())
         async with AsyncExitStack() as opened:
             ways: dict[str, Work] = {}
             for name in TRANSPORTS:
                 manager = SessionManager(SUITE, max_sessions=2, batch_window=0.0)
                 reach = await opened.enter_async_context(transport(name, manager))
-                ways[name] = partial(played, scenario, log, Arena(manager, reach))
+                ways[name] = partial(played, scenario, logs, Arena(manager, reach))
             await ways["direct"]()
-            bare, calls = bare_server(log.with_suffix(".last"))
+            bare, calls = bare_server(Path(place, "0.jsonl"))
             url = await opened.enter_async_context(listening(bare))
             ways["floor"] = partial(in_memory, bare, calls)
             ways["http floor"] = partial(over_http, url, calls)

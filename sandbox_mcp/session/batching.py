@@ -100,7 +100,7 @@ class Batcher:
     async def call(self, call: AgentCall, meta: object = None) -> CallResult:
         """Run a call with those it belongs to, and give its own result."""
         mark = mark_in(meta) if meta else None
-        if mark is None and not self._open and (self._window <= 0 or time.monotonic() - self._last < PAUSE):
+        if self._is_alone(mark):
             result = (await self._run([call]))[0]
             self._last = time.monotonic()
             return result
@@ -116,6 +116,12 @@ class Batcher:
         if batch.broke is not None:
             raise batch.broke
         return batch.results[number]
+
+    def _is_alone(self, mark: Mark | None) -> bool:
+        """Whether nothing can belong to a call, so that there is nothing to wait for."""
+        if mark is not None:
+            return mark.size == 1 and mark.id not in self._open
+        return not self._open and (self._window <= 0 or time.monotonic() - self._last < PAUSE)
 
     async def settle(self) -> None:
         """Wait until what is held back has run."""

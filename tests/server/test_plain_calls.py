@@ -17,6 +17,7 @@ from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.tools.races import BATCH_KEY
 from sandbox_mcp.trajectory import ToolCall
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, LEGACY, MODERN, SUITE, RawMcp, opened_in, recorded
@@ -97,7 +98,7 @@ PLAIN = {
     "letters of many scripts": (body_with(arguments={"on": "ß, 日本, \U0001f600"}), headers()),
     "half a letter": (body_with(arguments={"on": "\ud800"}), headers()),
     "a mark of a batch": (
-        body_with(_meta={**ENVELOPE, "sandbox-mcp/batch": {"id": "b", "index": 0, "size": 1}}),
+        body_with(_meta={**ENVELOPE, BATCH_KEY: {"id": "b", "index": 0, "size": 1}}),
         headers(),
     ),
     "an answer that was not asked for": (body_with(inputResponses={"confirm": {}}, requestState="x"), headers()),
