@@ -165,7 +165,9 @@ def load(path: Path) -> tuple[World, ...]:
 def _loaded(path: Path) -> tuple[World, ...]:
     name = f"sandbox_world_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.exists():
+    if not path.exists():
+        raise WorldError(f"{str(path)!r} does not exist; expected a Python file that declares a World")
+    if spec is None or spec.loader is None:
         raise WorldError(f"{str(path)!r} is not a Python file; expected one that declares a World")
     module = module_from_spec(spec)
     sys.modules[name] = module

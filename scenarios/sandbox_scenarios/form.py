@@ -4,16 +4,16 @@ Policy: all that was read of a file is checked before anything of it is merged, 
 What is sound beside a fault can still be read, so that whoever mends a file sees all that is to be mended.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, cast
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.merge import merge
-from sandbox_scenarios.problem import PartPath
+from sandbox_scenarios.problem import PartPath, closest
 from sandbox_scenarios.schema import RawFile
 from sandbox_scenarios.yaml_lines import Lines
 
@@ -71,7 +71,9 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
             told = [f"scenario {name!r}"] if isinstance(name, str) and name else []
             parts = [str(part) for part in (where[2:] if told else where)]
             if fault["type"] == "extra_forbidden":
-                text = f"unknown key {parts.pop()!r}"
+                key = parts.pop()
+                hint = "" if key.endswith("+") else f"; {closest(key, _keys_at(where[:-1]))}"
+                text = f"unknown key {key!r}{hint}"
             else:
                 words = _WORDS.get(fault["type"], str(fault["msg"]))
                 text = words.format(**fault.get("ctx", {}), input=_Shown(fault["input"]))
@@ -79,6 +81,42 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
             faults.append(ScenarioFileError(path, lines.of(where), problem))
         raise ScenarioFileError.together(faults) from error
     return alone["scenarios"]
+
+
+def _keys_at(where: Sequence[str | int]) -> list[str]:
+    """The keys that a mapping at a place of a file may have, in whatever form it may take there."""
+    hints: list[Any] = [RawFile]
+    for part in where:
+        hints = [inner for hint in hints for form in _forms(hint) for inner in _inside(form, part)]
+    models = (form for hint in hints for form in _forms(hint) if _is_model(form))
+    return list(dict.fromkeys(key for model in models for key in _fields(model)))
+
+
+def _forms(hint: Any) -> Iterator[Any]:
+    """What an annotation allows, one by one."""
+    if get_origin(hint) is Annotated:
+        yield from _forms(get_args(hint)[0])
+    elif get_origin(hint) in (Union, UnionType):
+        for option in get_args(hint):
+            yield from _forms(option)
+    else:
+        yield hint
+
+
+def _inside(form: Any, part: str | int) -> Iterator[Any]:
+    """The annotation of what stands at a key or position of a value of this form, if something may."""
+    if _is_model(form):
+        yield from (hint for key, hint in _fields(form).items() if key == part)
+    elif get_origin(form) in (list, dict):
+        yield get_args(form)[-1]
+
+
+def _is_model(form: Any) -> bool:
+    return isinstance(form, type) and issubclass(form, BaseModel)
+
+
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
 
 
 def leave_out_faults(data: Any) -> dict[int, set[PartPath]]:

@@ -113,8 +113,12 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 BODIES = {
     # keys and forms
-    "unknown key": (f"milestone: [] {HERE}", "unknown key 'milestone'"),
-    "unknown key, deep": (f"user:\n  script:\n    anwsers: [] {HERE}", "user.script: unknown key 'anwsers'"),
+    "unknown key": (f"milestone: [] {HERE}", "unknown key 'milestone'; did you mean 'milestones'"),
+    "unknown key, deep": (
+        f"user:\n  script:\n    anwsers: [] {HERE}",
+        "user.script: unknown key 'anwsers'; did you mean 'answers'?",
+    ),
+    "unknown key like none": (f"clock: {{hour: 9}} {HERE}", "clock: unknown key 'hour'; known: now, zone, step"),
     "an addition to no list": (f"tools+: get_wifi_status {HERE}", "unknown key 'tools+'"),
     "an addition to a mapping": (f"clock+: [] {HERE}", "clock: expected a mapping, not []"),
     "a list expected": (f"tools: get_wifi_status {HERE}", "tools: expected a list, not 'get_wifi_status'"),
@@ -176,7 +180,7 @@ BODIES = {
     "a call that is none": (calls(f"- get_wifi_status {HERE}"), "calls.0: expected a mapping, not 'get_wifi_status'"),
     "a fault within a batch": (
         calls(f"- - {{tool: get_wifi_status}}\n  - {{tol: x}} {HERE}"),
-        "calls.0.1: unknown key 'tol'",
+        "calls.0.1: unknown key 'tol'; did you mean 'tool'?",
     ),
     "an empty batch": (calls(f"- [] {HERE}"), "calls.0: expected a mapping, not []"),
     "a call of a tool not offered": (

@@ -148,3 +148,11 @@ def test_knowledge_that_cannot_be_made_is_told_with_its_line(tmp_path: Path) -> 
     [world] = load(file)
     with pytest.raises(WorldError, match=r"the knowledge of world 'w' cannot be made: KeyError: 'x' \(knows.py, line"):
         _ = world.knowledge
+
+
+def test_a_file_that_has_moved_is_told_to_be_gone(tmp_path: Path) -> None:
+    with pytest.raises(WorldError, match=r"moved\.py' does not exist; expected a Python file that declares a World$"):
+        load(tmp_path / "moved.py")
+    (tmp_path / "world.yaml").write_text("family: w\n", encoding="utf-8")
+    with pytest.raises(WorldError, match=r"world\.yaml' is not a Python file; expected one that declares a World$"):
+        load(tmp_path / "world.yaml")
