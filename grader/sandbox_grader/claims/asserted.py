@@ -10,25 +10,23 @@ from collections.abc import Sequence
 from sandbox_grader.claims.clauses import Clause, Spoken, Standing
 
 _BOUND = re.compile(
-    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|upwards of"
-    r"|(?:some ?time|any ?time|somewhere|long|well|shortly|right) (?:before|after|past|until)"
-    r"|(?:anything|anywhere|somewhere) (?:up to|from|under|below|around|near|close to)"
-    r"|(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after|following)(?: the)?"
-    r"|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|below|above"
-    r"|exceed\w*))(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$"
-    r"|\b(?:between|(?:anywhere|somewhere|ranging) from|range of)\b"
-    r"(?:(?!\b(?:is|are|was|were|comes?|makes?|equals?)\b)[^.;]){0,30}$"
-    r"|\b(?:ends?|starts?|begins?|opens?|closes?|leaves?|departs?|arrives?|sets?|is|was|falls?|extended|runs?"
-    r"|takes? place) (?:some ?time |well |shortly |just )?(?:before|after|beyond|past) (?:the )?$"
+    r"(?:(?<!no )\b(?:more|less|\w{2,7}er) than|at least|at most|(?:some ?time|any ?time|somewhere|long|well"
+    r"|shortly|right) (?:before|after|past|until)|(?:anything|anywhere|somewhere) (?:up to|from|under|below|around"
+    r"|near|close to)|(?:day|weekend|week|month|morning|evening|night|\w{3,6}day) (?:before|after|following)(?:"
+    r" the)?|(?<!bit )(?<!little )(?<!just )(?<!slightly )(?<!shade )(?<!tad )\b(?:over|under|below|above"
+    r"|exceed\w*))(?: about| roughly)?\s{0,4}[$€£¥(]?\s{0,4}$|\b(?:between|(?:anywhere|somewhere|ranging)"
+    r" from)\b(?:(?!\b(?:is|are|was|were|comes?|makes?|equals?)\b)[^.;]){0,30}$|\b(?:ends?|starts?|begins?|opens?"
+    r"|closes?|leaves?|departs?|arrives?|sets?|is|was|falls?|extended|runs?|takes? place) (?:some ?time |well "
+    r"|shortly |just )?(?:before|after|beyond|past) (?:the )?$"
 )
 """Before the bound of a value, which is not the value."""
 _RATE_AFTER = re.compile(
-    r"^\s*(?:[a-z]{1,20} )?(?:per|a piece|each|to (?:the|an?|1) (?=euro|pound|dollar|yen|franc)"
-    r"|an? (?=euro|pound|dollar|yen|km|kilomet|mile))\b(?! cent)|^\s*(?:[a-z]{2,20})?/(?=[a-z])"
+    r"^\s*(?:[a-z]{1,20} )?(?:per|each|to (?:the|an?|1) (?=euro|pound|dollar|yen|franc)|an? (?=euro|pound|dollar"
+    r"|yen|km|kilomet|mile))\b(?! cent)|^\s*(?:[a-z]{2,20})?/(?=[a-z])"
 )
 _RATE_BEFORE = re.compile(
-    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|(?<!the )\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth| about)?"
-    r"|equals|at|to|buys|gets you)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
+    r"(?:\brate (?:of|is|was|being)(?: about| roughly)?|@|(?<!the )\b(?:1|one) [a-z ]{2,22}(?:=|is(?: worth|"
+    r" about)?|equals|at|to|buys)(?: about)?)\s{0,4}[$€£¥]?\s{0,4}$"
 )
 _FROM_BEFORE = re.compile(r"\bfrom (?:(?!to\b|and\b|on\b)[a-z]+ ){0,2}[$€£¥]?\s{0,4}$")
 _MOVED = re.compile(
@@ -43,16 +41,14 @@ _WAS_TO_BE = re.compile(
 _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 _IS_NOT_SO = re.compile(
     r"(?: \w+)? (?:(?:would be|is|are|was|were) (?:\w+ )?(?:wrong|an? (?:typo|slip|mistake|error)|incorrect|false"
-    r"|untrue|mistaken)\b|used to be|is no longer|was (?:once|formerly)"
-    r"|(?:is|has been) (?:disconnected|cut off|out of service))\b"
+    r"|untrue|mistaken)\b|used to be|is no longer|was (?:once|formerly))\b"
 )
 """Behind what is wrong, or not so any more."""
 _NOT_BEFORE = re.compile(r"\b(?:before|until|till|earlier than) (?:about |the )?$")
 """What is not so before a time is so from then on."""
 _ONLY_OFFERED = re.compile(
-    r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book|move"
-    r"|change|try|use|put|note|offer|suggest|propose)\b|\byou (?:told me|said|gave me|mentioned|wrote) (?:that |it is "
-    r"|it was |about )*[$€£¥]?$|\b(?:how|what) about\b"
+    r"\b(?:i|we) (?:could|can|might|would) (?:\w+ly |also |just )?(?:save|store|add|set|send|schedule|text|book"
+    r"|move|change|try|use|put|note|offer|suggest|propose)\b"
 )
 """Before a value that is only offered, or that the user named."""
 _OVER = re.compile(r"\b(?:used to|formerly|once was|no longer)\b")
@@ -107,8 +103,8 @@ def only_offered(spoken: Spoken, clause: Clause, start: int) -> bool:
 
 
 _SINCE = re.compile(
-    r"\b(?:now|today|these days|nowadays|currently|meanwhile|at present|this (?:time|year|month|week|morning)"
-    r"|since then|(?:the |a )?(?:correct|right|real|actual|new) \w+|instead)\b"
+    r"\b(?:now|today|these days|nowadays|currently|meanwhile|since then|(?:the |a )?(?:correct|right|real|actual"
+    r"|new) \w+|instead)\b"
 )
 _WAS = re.compile(r"\b(?:was|were|used to|had|(?:you|he|she|we|they) left|ago)\b")
 _TELLS_OF_NOW = re.compile(

@@ -28,68 +28,62 @@ _FINITE = (
     r"|wrote|gave|left|went|sets|rises|ends|starts|falls|then|now|also|instead|so|not|later|\w{2,14}ed"
 )
 _BREAK = re.compile(
-    r"(?:[;:](?!\d)| [–-]{1,2} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{2,4}\) ?\d)|(?<!\(\d\d)(?<!\(\d{3})(?<!\(\d{4})[)]"
-    r"|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day )(?<!last )(?<!any time )but|though"
-    r"|although|yet|however|whereas|except that|because)\b"
-    r"| (?=whether\b|as soon as\b|the moment (?:you|i|we|it|they)\b)"
-    r"|, (?=[a-z]{3,12} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)"
-    r"| before (?=(?:it|they|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went|\w{2,12}ed)\b)"
-    rf"|, (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just|only"
-    r"|actually|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how|anything|let"
-    r"|please|at|on)\b)| (?:so|while|if|once|unless|and then"
-    rf"|(?:since|until)(?= (?:i|you|it|we|he|she|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
+    r"(?:[;:](?!\d)| [–-]{1,2} (?!\d+(?:\.\d+)? ?=)|--|\s[(](?!\d{2,4}\) ?\d)"
+    r"|(?<!\(\d\d)(?<!\(\d{3})(?<!\(\d{4})[)]|,? (?:(?<!anything )(?<!nothing )(?<!anyone )(?<!anybody )(?<!any day"
+    r" )(?<!last )(?<!any time )but|though|although|yet|however|whereas|because)\b| (?=whether\b|as soon as\b)|,"
+    r" (?=[a-z]{3,12} (?:is|are) (?:now |already )?[a-z]+ (?:off|on|out|up|down|back|now)\b)| before (?=(?:it|they"
+    r"|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went|\w{2,12}ed)\b)|,"
+    rf" (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just"
+    r"|only|actually|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how"
+    r"|anything|let|please|at|on)\b)| (?:so|while|if|once|unless|and then|(?:since|until)(?= (?:i|you|it|we|he|she"
+    rf"|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
 )
 _QUESTION_START = re.compile(
-    r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? |by the way,? )?(?:is|are|was|were|do|does|did|has|have|had|can"
-    r"|could|will|would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want"
-    r"|ready|okay if|ok if|mind if)\b"
+    r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? )?(?:is|are|was|were|do|does|did|has|have|had|can|could"
+    r"|will|would|should|shall|may|might|am|what|which|who|whom|whose|when|where|why|how|any|anything|need|want"
+    r"|ready)\b"
 )
 _SUPPOSES = re.compile(
-    r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case"
-    r"|until (?:i|you|we|it|he|she|they)"
-    r"|(?:were|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+|\w+'s \w+)|as soon as"
-    r"|before (?:i|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+|(?:just )?(?:tell me"
-    r"|let me know|say|shout|ping me|give me a shout) (?:when|whenever|once|as soon as)|whenever|as long as|imagine"
-    r"|pretend|let(?: us|'?s) (?:just )?(?:say|assume|suppose|pretend|imagine)|say|hypothetically|whether|in theory)\b"
+    r"^\W*(?:and |but |so |or |even |just )*(?:if|once|unless|provided|assuming|suppose|supposing|in case|(?:were"
+    r"|had|should) (?:i|you|we|it|he|she|they|there|(?:the|your|my|his|her) \w+|\w+'s \w+)|as soon as|before (?:i"
+    r"|we) (?!\w+ed\b|sent\b|told\b|found\b|got\b|did\b|had\b|was\b|were\b|could\b)\w+|whenever|as long as|imagine"
+    r"|pretend|let(?: us|'?s) (?:just )?(?:say|assume|suppose|pretend|imagine)|say|hypothetically|whether)\b"
 )
 _SUPPOSES_ANYWHERE = re.compile(
-    r"\b(?:if it (?:were|was)|were to|supposed to|meant to be|in case|as if|as though"
-    rf"|would (?:\w+ )?have (?:\w{{2,}}(?:ed|en)|{'|'.join(sorted(IRREGULAR))})\b"
-    r"|(?:had|was|were) (?:plann\w+|intend\w+|propos\w+|threaten\w+|hoping|thinking|wanted|meant) (?:to|of)"
-    r"|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|aim to|am going to|might)(?: \w+){0,2}? (?:tell"
-    r"|say|report|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that|whether|if))\b"
+    r"\b(?:were to|supposed to|meant to be|in case|as if|would (?:\w+ )?have (?:\w{2,}(?:ed|en)"
+    rf"|{'|'.join(sorted(IRREGULAR))})\b|(?:had|was|were) (?:plann\w+|intend\w+|propos\w+|threaten\w+|hoping"
+    r"|thinking|wanted|meant) (?:to|of)|(?:i|we) (?:\w+ )?(?:will|shall|would|plan to|hope to|intend to|am going to"
+    r"|might)(?: \w+){0,2}? (?:tell|say|report|verify|find(?: out)?|check|confirm|announce)(?: you)? (?:that"
+    r"|whether|if))\b"
 )
 _NOT_COMPARED = r"(?<!since )(?<!than )(?<!to )(?<!with )(?<!on )(?<!from )(?<!over )"
 _HISTORY = re.compile(
-    r"\b(?:(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)"
-    r"|i (?:first|initially|mistakenly|wrongly|previously) (?:wrote|said|told you|gave|put|stated)"
-    r"|i (?:had )?(?:said|wrote|told you|gave you) (?:[^.;,!?\n]|\.\d){1,30} (?:before|earlier|above)"
-    rf"|{_NOT_COMPARED}(?:yesterday|last (?:week|month|year|night|summer|winter|spring|autumn|\w{{3,6}}day))"
-    r"|(?<!since )(?<!than )(?<!the )last time|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|while) ago"
-    r"|back (?:then|in the (?:day|old days))|once (?:was|upon a time)|used to|in the past|until (?:now|then|recently)"
-    r"|old|former|formerly|previously|beforehand|earlier|before that|at (?:that|the) time|as it stood"
-    r"|at first|at the start|initially|originally|right away|straight ?away|immediately|first attempt"
-    r"|the first (?:time|try)|on (?:the|my) (?:first|1st|initial) (?:try|attempt|go)"
-    r"|last but one|one before (?:that|it|last)|penultimate|the (?:one|text|message|mail) before"
-    r"|had been|had (?:not )?(?:\w+(?:ed|en)|said|told|put|sent|made)"
-    r"|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature|answer)"
-    r"|what (?:it|they|he|she|that) (?:was|were|used to be)\b(?! (?:asked|supposed|about|after|looking|meant)))\b"
+    r"\b(?:(?:first|before|earlier|above) i (?:\w+ly )?(?:wrote|said|told you|gave|put|stated)|i (?:had )?(?:said"
+    rf"|wrote|told you|gave you) (?:[^.;,!?\n]|\.\d){{1,30}} (?:before|earlier|above)|{_NOT_COMPARED}(?:yesterday"
+    r"|last (?:week|month|year|night|summer|winter|spring|autumn|\w{3,6}day))|(?<!since )(?<!than )(?<!the )last"
+    r" time|(?<!\d )(?:days|weeks|months|years) ago|a (?:moment|minute|while) ago|used to|in the past|until (?:now"
+    r"|then|recently)|old|former|formerly|previously|beforehand|earlier|before that|at first|initially|originally"
+    r"|right away|immediately|first attempt|the first (?:time|try)|on (?:the|my) (?:first|1st|initial) (?:try"
+    r"|attempt|go)|last but one|penultimate|the (?:one|text|message|mail) before|had been|had (?:not )?(?:\w+(?:ed"
+    r"|en)|said|told|put|sent|made)|was the (?:\w+ )?(?:figure|rate|price|value|amount|number|time|date|temperature"
+    r"|answer)|what (?:it|they|he|she|that) (?:was|were|used to be)\b(?! (?:asked|supposed|about|after|looking"
+    r"|meant)))\b"
 )
 """Tells of what was: said before, long ago, at first, or before something else."""
 _NEGATION = re.compile(
-    r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody|nothing"
-    r"|neither|nor|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)|nowhere near"
-    r"|any \w+ (?:but|except)|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but|other than"
-    r"|else than|except)|hardly|scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except"
-    r"|everybody except|all except|apart from|lack(?:s|ed|ing)?|stop short of|den(?:y|ies|ied)|disprove[dn]|refuted"
-    r"|debunked|avoided|declined|omitted|forgot|neglected|skipped|incorrect|untrue|false)\b"
+    r"\b(?:not|nicht|kein\w{0,2}|niemals|nunca|jam[aá]is|n[aã]o|niet|geen|inte|ikke|non|never|no|none|nobody"
+    r"|nothing|neither|nor|without|unable|fail(?:s|ed|ure|ing)?|instead of|rather than|far from|free (?:of|from)"
+    r"|nowhere near|any \w+ (?:but|except)|(?:anything|anyone|anybody|someone|somebody|something|anywhere) (?:but"
+    r"|other than|except)|hardly|scarcely|barely|refus(?:e|es|ed|ing)|impossible|unsuccessful\w*|everyone except"
+    r"|all except|apart from|lack(?:s|ed|ing)?|den(?:y|ies|ied)|disprove[dn]|refuted|debunked|avoided|declined"
+    r"|omitted|forgot|neglected|skipped|incorrect|untrue|false)\b"
 )
 _HARMLESS = re.compile(
-    r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge|errors?"
-    r"|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|not to mention|why not|if not"
-    r"|whether or not|or not|not (?:far|long|much|bad|at all bad)|no sooner|not (?:hesitate|forget|worry)"
-    r"|nothing (?:else|more|further|but)|no other|no further|without (?:any )?(?:problems?|trouble|issues?|errors?"
-    r"|delay|fail|doubt)|not (?:un(?!der|til|less|i)\w+|impossible|false|wrong|incorrect))\b"
+    r"\b(?:not only|not just|not merely|no (?:problem|worries|trouble|issues?|need|doubt|sweat|matter|charge"
+    r"|errors?|fuss)|not a problem|can not be (?:undone|reversed|taken back|beat\w*)|not to mention|if not|whether"
+    r" or not|or not|not (?:far|long|much|bad)|not (?:hesitate|forget|worry)|nothing (?:else|more|further|but)|no"
+    r" other|no further|without (?:any )?(?:problems?|trouble|issues?|errors?|delay|fail|doubt)|not (?:un(?!der|til"
+    r"|less|i)\w+|impossible|false|wrong|incorrect))\b"
 )
 _NO_THING = re.compile(
     r"^\W*(?:(?:no|without) \w+(?: \w+)?"
@@ -99,8 +93,8 @@ _LEADING_NO = re.compile(r"^\W*(?:\w+\] )?no(?=[,.:;!–-]| –)|, no,")
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
-    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply|read)\b"
-    r"|\b(?:claims|rumou?r|they say|people say|someone said|some say)\b"
+    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
+    r"|read)\b"
 )
 
 
@@ -318,11 +312,10 @@ _NO_VERB = r"(?!(?:i|it|you|we|they|he|she|is|was|were|did|\w+ed)\b)"
 _ONLY_WHEN = re.compile(rf"\W*(?:{_NO_VERB}\w+ ){{0,4}}{_NO_VERB}\w+,\s*")
 """When something was, before what it is that was so: ``two years ago, ``."""
 _PROVIDED = re.compile(
-    r"^\W*(?:provided|supposing|assuming|unless|as long as"
-    r"|in (?:the )?case(?: of)?)\b(?! (?:you|needed|anything|necessary)\b)"
+    r"^\W*(?:provided|supposing|assuming|unless|as long as)\b(?! (?:you|needed|anything|necessary)\b)"
 )
 """A condition that leaves open what comes after it."""
-_AS_SOON_AS = re.compile(r"\W*(?:as soon as|the moment)\b")
+_AS_SOON_AS = re.compile(r"\W*(?:as soon as)\b")
 _PASSED = re.compile(r"\b(?:was|were|did|had|have|has|sent|went|told|set|\w{2,}ed)\b")
 _RUNS_ON = re.compile(r"[\w\s]*")
 """Between two clauses of a sentence without any mark."""

@@ -37,42 +37,37 @@ _TELLING: dict[str, str] = {
     "signin": r"signed|logged|sign(?:ed)?[ -]out|signed[ -]in|out|unlocked",
 }
 _DONE = (
-    r"done|all set|taken care of|tak(?:en|ing) care|complete[d]?|sorted|finished|handled|success\w*|there you go"
-    r"|all good|good to go|confirmed|yes|yep|in place|as (?:you )?(?:asked|requested|wished|wanted)|accomplished|ready"
-    r"|mission|consider it|both|got it done|it is settled|settled|everything|your wish|went well|perfect|worked|through"
-    r"|hecho|listo|erledigt|fertig|fait|fatto|gedaan"
+    r"done|all set|taken care of|complete[d]?|sorted|finished|handled|success\w*|confirmed|yes|yep|in place|as"
+    r" (?:you )?(?:asked|requested|wished|wanted)|accomplished|ready|mission|both|settled|everything|perfect|worked"
+    r"|through|hecho|listo|erledigt|fertig|fait|fatto|gedaan"
 )
 _ANY_DONE = re.compile(rf"(?<!almost )(?<!nearly )(?<!almost all )\b(?:{_DONE})\b|✅|✓|✔|☑|👍|🎉")
 _LATER = re.compile(
     r"\b(?:will|shall|going to|about to|let me|would|want to|need to|have to|has to|must|should|ought to|yet to"
     r"|still to|still ha(?:s|ve) to|to be|ready to|plan to|intend to|try to|can|could|may|might|soon|shortly"
-    r"|in a moment|^\W*(?:now |ok(?:ay)?,? |right,? )?(?:sending|texting|setting|removing|deleting|adding|saving"
-    r"|turning|switching|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|(?:written|wrote|drafted"
+    r"|^\W*(?:now |ok(?:ay)?,? |right,? )?(?:sending|texting|setting|removing|deleting|adding|saving|turning"
+    r"|switching|changing|updating|moving|starting|creating)\b(?! (?:is|was|complete))|(?:written|wrote|drafted"
     r"|composed|prepared|typed)(?: up| out)? (?:the|an?|your|this) (?:text|message|draft|reply|note)\b(?! to\b)"
-    r"|wait for|(?<!for )waiting|(?:just |only )?need your \w+|pending|prepared|drafted|queued|am (?:now )?(?:sending"
-    r"|texting|setting|removing|deleting|adding|saving|turning|switching|changing|updating|moving|working|trying|about)"
-    r"|once|not yet|unsent|draft)\b"
+    r"|wait for|pending|prepared|drafted|queued|am (?:now )?(?:sending|texting|setting|removing|deleting|adding"
+    r"|saving|turning|switching|changing|updating|moving|working|trying|about)|once|not yet|unsent|draft)\b"
 )
 _FUTURE_FINE = re.compile(
     r"\b(?:(?:i|it|you|your phone|the phone) (?:will|shall) (?:now )?(?:be |get |receive |have |remind|alert|notify"
-    r"|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)"
-    r"|(?:the |your )?(?:reminder|alarm|timer|phone|alert)s? (?:will|is going to)"
-    r"|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|ring|pop|be notified|come|arrive|have)"
-    r"|can (?:now )?(?:rest|relax|forget|find|see|count on|be sure|be certain|rely))\b"
+    r"|ping|nudge|ring|go off|beep|see|hear|come|pop|show|fire|sound)|(?:the |your )?(?:reminder|alarm|timer|phone"
+    r"|alert)s? (?:will|is going to)|will (?:be ready|remind|be reminded|get|receive|see|hear|know|go off|ring|pop"
+    r"|be notified|come|arrive|have))\b"
 )
 _FAILED = re.compile(
     r"(?<!no )(?<!without )(?<!without any )\b(?:failed|fails|failure|unsuccessful\w*|without success|in vain|error"
-    r"|errors|did not work|does not work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of"
-    r"|no luck|to no avail|unable|impossible|stuck|aborted|refused|gave up|queued|in (?:the|your) outbox"
-    r"|(?:need|have) to (?:press|tap|hit|click) send"
-    r"|still (?:unsent|pending|waiting|there|on the list|in your contacts|exists|not))\b"
+    r"|errors|did not work|does not work|went wrong|bounced|rejected|blocked|undeliver\w*|not deliver\w*|none of|to"
+    r" no avail|unable|impossible|stuck|aborted|refused|queued|still (?:unsent|pending|waiting|there|in your"
+    r" contacts|exists|not))\b"
 )
 _ADVICE = re.compile(
-    r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) to|ought to"
-    r"|had better)|please|yourself|try to|feel free|i (?:suggest|recommend|advise)|just (?:open|tap|send|text))\b"
-    r"|^\W*(?:set|put|send|text|tell|add|save|delete|remove|turn|switch) \w.* so$"
-    r"|^\W*(?:then |and |just |simply |first |next |now |to [^,]{2,60}, )*(?:open|go (?:to|into)|tap|press|choose"
-    r"|select|swipe|click|navigate|head|launch|scroll|visit)\b(?! (?:is|was|has|are)\b)"
+    r"\b(?:you (?:can|could|may|might|should|must|need to|have to|will (?:need|have) to|would (?:need|have) to"
+    r"|ought to|had better)|please|yourself|try to|feel free)\b|^\W*(?:then |and |just |simply |first |next |now "
+    r"|to [^,]{2,60}, )*(?:open|go (?:to|into)|tap|press|choose|select|swipe|click|navigate|head|launch|scroll"
+    r"|visit)\b(?! (?:is|was|has|are)\b)"
 )
 _TRIED = re.compile(
     r"\b(?:tried|attempted|attempting|trying|wanted|meant|intended|hoped|planned|going|offered|promised|almost|nearly"
@@ -90,9 +85,8 @@ _DENIED_VERBS = {
     "signin": "sign log",
 }
 _DENIED_ANYWAY = re.compile(
-    r"\b(?:work|works|succeed|happen|manage|go through|able to (?:do|complete)|do (?:it|that|so|this|any of)|done|did"
-    r"|(?:do|change|send|write|touch) anything|get (?:it|that) (?:done|to)|complete|finish|finished|completed|take care"
-    r"|carry)\b"
+    r"\b(?:work|works|succeed|happen|manage|do (?:it|that|so|this)|done|did|(?:do|change|send|write|touch) anything"
+    r"|complete|finish|finished|completed|take care|carry)\b"
 )
 
 
@@ -137,10 +131,10 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     return found
 
 
-_MAY_I = re.compile(r"\b(?:shall|should|may|can) i\b|\b(?:want|like) me to\b|\b(?:okay|ready|good|all right) to\b")
+_MAY_I = re.compile(r"\b(?:shall|should|may|can) i\b|\b(?:want|like) me to\b")
 _ONLY_A_DRAFT = re.compile(
-    r"\W*(?:here (?:is|are)|this is|i (?:would|could|can) "
-    r"|(?:the |a |my )?(?:draft|suggestion|proposal|preview|message|text|wording)\b(?! (?:has|is|was|went)\b))"
+    r"\W*(?:here (?:is|are)|(?:the |a |my )?(?:draft|suggestion|proposal|preview|message|text|wording)\b(?! (?:has"
+    r"|is|was|went)\b))"
 )
 """Shows what would be sent, which is nothing done where leave for it is asked as well."""
 _ANOTHER_STILL = re.compile(
@@ -189,7 +183,7 @@ def _of_nothing(text: str, found: re.Match[str]) -> bool:
     return re.match(r"\W*(?:\w+ )?(?:nothing|nobody|no one|none)\b", text[found.end() :]) is not None
 
 
-_ELSE = re.compile(r"\b(?:else|others?|otherwise|further|anyone|anybody|elsewhere|any more than)\b")
+_ELSE = re.compile(r"\b(?:else|others?|otherwise|further|anyone|anybody|elsewhere)\b")
 
 
 def _words_of_refusals(others: Sequence[Fact]) -> re.Pattern[str] | None:
@@ -228,15 +222,12 @@ def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) ->
 
 
 _AGAIN = re.compile(
-    r"\b(?:threw (?:it|that|this|them) away|took (?:it|that|this|them) (?:back|out|off|down))\W*$"
-    r"|\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this"
-    r"|them)(?: again| afterwards| right after| straight away| later)?\W*$"
+    r"\b(?:cancell?ed|deleted|removed|stopped|discarded|unsent|undid|erased|revoked|withdrew) (?:it|that|this"
+    r"|them)(?: again| afterwards| later)?\W*$"
 )
 _RESTORED = re.compile(
-    r"\b(?:restored|reinstated|readded|recreated|reverted|undid|undone|rolled back|reversed) (?:it|him|her|them|that"
-    r"|this|everything|all|both|the \w+)\b|\b(?:rolled|took|taken) (?:it|that|this|everything|all of it"
-    r"|them) (?:all )?back\b|\b(?:added|saved|created|entered) (?:it|him|her|them|everything) (?:\w+ )?again\b"
-    r"|\bput (?:it|him|her|them) back(?: in)?\b|\bthen back (?:to|again)\b|^\W*(?:then )?back to \d"
+    r"\b(?:restored|reinstated|readded|recreated|reverted|undid|undone|rolled back|reversed) (?:it|him|her|them"
+    r"|that|this|everything|all|both|the \w+)\b|^\W*(?:then )?back to \d"
 )
 """Undoes what was removed or changed."""
 _TO_THE_USER = re.compile(
@@ -282,9 +273,7 @@ def _verdict(clause: Clause, text: str, telling: re.Pattern[str], kinds: Sequenc
     return "stated"
 
 
-_STILL_OPEN = re.compile(
-    r"\b(?:still|yet) (?:ha(?:s|ve) )?to\b|\bnot yet\b|\bunsent\b|\bpending\b|\bprepared\b.{0,80}\bto be\b"
-)
+_STILL_OPEN = re.compile(r"\b(?:still|yet) (?:ha(?:s|ve) )?to\b|\bnot yet\b|\bunsent\b|\bpending\b")
 _FIRST_OR_IT = re.compile(r"\b(?:i|it|this|that|we|nothing|none|nobody|no one|neither|nor|not)\b")
 _NOUNS = one_of(
     "message messages text question news note delivery entry contact contacts reminder reminders timer timers alert "
@@ -305,16 +294,15 @@ _PERFECT = re.compile(
 
 
 _NOT_THERE = re.compile(
-    r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)|not (?:\w+ )?any ?more|no more|nothing left|not in your"
-    r"|is not there|not find)\b"
+    r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)|not (?:\w+ )?any ?more|no more|not in your)\b"
 )
 """Denies in words, and so tells of a removal."""
 _LEFT = re.compile(
-    r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off"
-    r"|held (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|it"
-    r"|everything|the|as|that|your|her|him|them|things|alone)|remains?|unchanged|untouched|unsent|cancelled|canceled"
-    r"|as it (?:was|is)|still (?:in|there|on)|dropped|stopped short|refrain\w*|skip\w*"
-    r"|without (?:sending|deleting|removing|texting)|called it off|aborted|scrapped|will not|alone|intact|discarded)\b"
+    r"\b(?:not|never|nothing|none|no (?:message|text|reminder|contact|one|changes?)|nobody|hold(?:ing)? off|held"
+    r" (?:off|back|it|the)|stays?|kept|keep|keeping|leave|leaving|left (?:\w+ (?:in|on|as|there|where)|it"
+    r"|everything|the|as|that|your|her|him|them|things|alone)|remains?|unchanged|untouched|unsent|cancelled"
+    r"|canceled|still (?:in|there|on)|dropped|refrain\w*|skip\w*|without (?:sending|deleting|removing|texting)"
+    r"|aborted|scrapped|will not|alone|intact|discarded)\b"
 )
 
 

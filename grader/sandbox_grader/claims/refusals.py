@@ -18,23 +18,19 @@ from sandbox_grader.claims.values import Mention
 ALONE = Background()
 
 _INABILITY = re.compile(
-    r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not"
-    r"|not (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|capable"
-    r"|in a position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|unable|impossible|no longer"
-    r"|no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|options?|means|permission"
-    r"|capabilit\w+|support|possibility|method|equipment|control|connection|button|switch|app|feed|source|service|data"
-    r"|rates?|number|entry|clue|idea|insight|record|information|info|contact|knowledge)"
-    r"|no (?:\w+ ){1,4}(?:that )?(?:i|we) (?:can|could)|(?:i|we) have no (?!doubt|problem|trouble|objection|reason)\w+"
-    r"|no (?:\w+ ){1,4}?(?:among|in my|in this|on this|at my|available|installed)"
-    r"|nothing (?:\w+ ){0,4}?(?:that|here|to|which|lets|i)|none of (?:my|the|these) \w+"
-    r"|none of (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|are)|stops? short of|neither|nobody|lack\w*|missing|without"
-    r"|beyond|outside (?:of )?(?:my|what|the)|out of (?:my |reach|scope|the question)|exceeds?|wish (?:i|that i) could"
-    r"|if only i could|would (?:love|like|have liked) to(?: \w+){0,4} but|limited to|restricted to|only (?:able"
+    r"\b(?:(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had|should)(?: \w+){0,2}? not|not"
+    r" (?:\w+ ){0,3}?(?:able|possible|available|something|equipped|supported|allowed|permitted|set up|capable|in a"
+    r" position|reach|within|here|part|offered|possess|privy|wired|have|see|know)|unable|impossible|no longer|no"
+    r" (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|functionality|features?|options?|means|permission"
+    r"|capabilit\w+|support|possibility|method|equipment|control|connection|button|switch|app|feed|source|service"
+    r"|data|rates?|number|entry|clue|idea|insight|record|information|info|contact|knowledge)|no (?:\w+"
+    r" ){1,4}(?:that )?(?:i|we) (?:can|could)|(?:i|we) have no (?!doubt|problem|trouble|objection|reason)\w+|no"
+    r" (?:\w+ ){1,4}?(?:among|in my|in this|on this|at my|available|installed)|none of (?:my|the|these) \w+|none of"
+    r" (?:\w+ ){0,4}?(?:can|let|allow|cover|do|is|are)|neither|nobody|lack\w*|missing|without|beyond|outside (?:of"
+    r" )?(?:my|what|the)|out of (?:my |reach|scope)|exceeds?|wish (?:i|that i) could|limited to|only (?:able"
     r"|equipped|set up|have|look|search|change|edit|read|see|list|offer|do)|can only|not (?:in|on|among) (?:my|the)"
-    r"|unavailable|inaccessible|unsupported|off limits|blocked|disabled|denied|refuse[sd]?|blind to|stuck|barred"
-    r"|helpless|powerless|cut off from|failed|no go|have to (?:pass|decline|leave)|need to (?:decline|pass|know)"
-    r"|(?:must|will) (?:decline|pass)|afraid not|no such|never (?:had|been given|got)|falls? (?:outside|beyond)|isn not"
-    r"|not for me|leave (?:that|it|this) to you|do (?:that|it|this) yourself|by hand|doesn not)\b"
+    r"|unavailable|inaccessible|unsupported|blocked|disabled|denied|refuse[sd]?|stuck|barred|helpless|powerless"
+    r"|failed|no such|falls? (?:outside|beyond)|do (?:that|it|this) yourself)\b"
 )
 _CAPABILITIES = tuple(
     re.compile(rf"\b(?:{words})\b")
@@ -133,10 +129,10 @@ def _inable(clause: Clause) -> bool:
 
 
 _ASKS_YOU = re.compile(r"\W*(?:can|could|do|did|will|would|have|are) (?:not you|you not)\b")
-_AT_FIRST = re.compile(r"\b(?:at first|initially|in the beginning|to begin with|(?:the|my) first \w+)\b")
+_AT_FIRST = re.compile(r"\b(?:at first|initially|to begin with|(?:the|my) first \w+)\b")
 _UNWILLING = re.compile(
     r"\b(?:would|will|i) (?:much )?rather not\b|\b(?:prefer|choose|chose|decided|want|wish|like) not to\b"
-    r"|\bdo(?:es)? not (?:want|feel like|wish|care|like)(?: to)?\b"
+    r"|\bdo(?:es)? not (?:want|wish|care|like)(?: to)?\b"
 )
 """Says that something is not wanted, rather than that it cannot be done."""
 

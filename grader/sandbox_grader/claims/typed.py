@@ -55,6 +55,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         for item in mentions
         if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
         or item.kind in _RIVALS.get(fact.type, (fact.type,))
+        or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
     ]
     said = (item.mention for item in seen if item.mine and item.how == "said")
     right = [item for item in said if not _repeats(spoken, item, fact, back)]
@@ -124,6 +125,13 @@ def _weighed(spoken: Spoken, item: Mention) -> Mention:
 _POUNDS = re.compile(r"\d pounds?$")
 
 
+def _bare_answer(spoken: Spoken, item: Mention) -> bool:
+    """Whether a number without its unit ends a clause as an answer does: ``the map says 11``."""
+    return not item.unit and bool(_TOLD_AS.search(spoken.lead(item.start)) and _AT_ITS_END.match(spoken.low, item.end))
+
+
+_TOLD_AS = re.compile(r"\b(?:is|says|shows|gives|reads|claims|but) (?:about |only |just |actually |more like )?$")
+_AT_ITS_END = re.compile(r"\s*(?:[.;!?\n)](?!\d)|$)")
 _OTHER_BEFORE = re.compile(r"(?<![\d.])(\d{1,9}(?:\.\d{1,4})?)(?:st|nd|rd|th)? or (?:on |about |the ){0,2}[$€£¥]?$")
 _OTHER_DAY_AFTER = re.compile(r" or (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:|o'clock|days?|hours?|people))")
 
