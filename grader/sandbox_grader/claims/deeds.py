@@ -325,12 +325,7 @@ def undone(spoken: Spoken, fact: Fact) -> Finding:
         if clause.asks or clause.supposes or clause.untrue:
             continue
         left = _LEFT.search(text)
-        if (
-            left
-            and clause.start >= spoken.withdrawn
-            and clause.disowned in ("", "failed")
-            and not re.match(r"\W*(?:not only|no problem|no worries)", text)
-        ):
+        if left and clause.start >= spoken.withdrawn and clause.disowned in ("", "failed"):
             if len(clause.denials) % 2 == 0 and clause.denials:
                 found = contrary(f"tells that it was done: {said!r}")
             else:

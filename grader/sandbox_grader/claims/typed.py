@@ -237,11 +237,6 @@ _ENDS = {
     "high": re.compile(rf"\b(?:between|from) {_DEGREES} ?(?:and|to) -?$"),
 }
 """Before the ends of a range, which are its low and its high, or the two values that are asked for."""
-_LAST_TIME = re.compile(
-    r"\b(?:(?<!since )(?<!than )yesterday|(?<!since )(?<!than )last (?:night|week|month|year|time|summer|winter|spring"
-    r"|autumn|\w+day)|back (?:then|in the (?:day|old days))|in the past|once upon a time|formerly"
-    r"|until (?:last|recently)|the (?:day|week|month) before|ago)\b"
-)
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
     r"|got nothing|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b"
@@ -252,7 +247,7 @@ _NOTHING_NOW = re.compile(
 def _of_last_time(spoken: Spoken, item: Mention, back: Background) -> bool:
     """Whether a value was that of another time than the one asked about, of which nothing is told."""
     clause = spoken.clause_at(item.start)
-    if _LAST_TIME.search(spoken.sentence(clause.sentence)) and not back.asks_of_the_past:
+    if any(part.history for part in spoken.parts(clause.sentence)) and not back.asks_of_the_past:
         return True
     return any(other.start > clause.start and _NOTHING_NOW.search(other.text) for other in spoken.clauses)
 
