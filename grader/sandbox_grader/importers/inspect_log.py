@@ -28,8 +28,7 @@ from sandbox_grader.importers.reading.json_values import (
     picked,
     read_bytes,
 )
-from sandbox_grader.importers.reading.values import arguments_of, decode, failure, stated
-from sandbox_grader.importers.tau_bench import digest_of
+from sandbox_grader.importers.reading.values import arguments_of, decode, digest_of, failure, stated
 from sandbox_mcp.trajectory import CallError, ErrorKind, Event, TrajectoryError
 from sandbox_mcp.trajectory.log import parse_trajectory
 

@@ -13,8 +13,7 @@ from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
-from sandbox_grader.importers.reading.values import stated
-from sandbox_grader.importers.tau_bench import digest_of
+from sandbox_grader.importers.reading.values import digest_of, stated
 from sandbox_mcp.trajectory import EndReason, ReferenceCall
 
 FAILED = MappingProxyType[str, EndReason](

@@ -4,17 +4,15 @@ Policy: the task's actions are the one reference solution; the recorded reward i
 ended where its log stops if the user said the stop marker or the harness got to score it.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
+from sandbox_grader.importers.reading.values import digest_of
 from sandbox_mcp.trajectory import Message, ReferenceCall
 
 STOP = "###STOP###"
@@ -65,12 +63,6 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
     ended = _how_it_ended(builder, info)
     name = names.unique(stem(node.path), f"task{task_id}", f"trial{trial}")
     return builder.finish(name, "recorded" if ended else None, ended)
-
-
-def digest_of(task: Any) -> str:
-    """A digest of a task, whatever the order of its members."""
-    text = json.dumps(task, sort_keys=True, ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _how_it_ended(builder: SessionBuilder, info: JsonNode | None) -> str | None:

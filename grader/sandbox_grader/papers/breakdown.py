@@ -32,16 +32,23 @@ MISSED: Final = "missed"
 Group = Callable[[Scores], Iterable[str]]
 
 
+def _found(
+    models: Mapping[str, Sequence[Scores]], read: Callable[[Scores], Iterable[tuple[str, Scores]]]
+) -> dict[tuple[str, str], list[Scores]]:
+    """What is read of all sessions, by model and name."""
+    found: dict[tuple[str, str], list[Scores]] = {}
+    for model, sessions in models.items():
+        for name, scores in (told for session in sessions for told in read(session)):
+            found.setdefault((model, name), []).append(scores)
+    return found
+
+
 def grouped(group: Group) -> Callable[[Sequence[LabelledRun]], dict[str, list[Scores]]]:
     """Rows by what ``group`` says of a session: every group in its natural order, of each model by itself."""
 
     def rows(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
         models = by_model(runs)
-        found: dict[tuple[str, str], list[Scores]] = {}
-        for model, sessions in models.items():
-            for scores in sessions:
-                for name in group(scores):
-                    found.setdefault((model, name), []).append(scores)
+        found = _found(models, lambda scores: ((name, scores) for name in group(scores)))
         places = {model: place for place, model in enumerate(models)}
         ordered = sorted(found, key=lambda key: (places[key[0]], _natural(key[1])))
         return {_labelled(key, models): found[key] for key in ordered}
@@ -140,11 +147,7 @@ def _as_session(scores: Scores, asked: AskedFor) -> Scores:
 def _by_milestone(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
     """What was asked for and missed at least once, of each model by itself, the most often missed first."""
     models = by_model(runs)
-    found: dict[tuple[str, str], list[Scores]] = {}
-    for model, sessions in models.items():
-        for scores in sessions:
-            for asked in asked_for(scores):
-                found.setdefault((model, asked.name), []).append(_as_session(scores, asked))
+    found = _found(models, lambda scores: ((asked.name, _as_session(scores, asked)) for asked in asked_for(scores)))
     missed = {key: sum(map(_missed, sessions)) for key, sessions in found.items()}
     worst = sorted(filter(missed.get, found), key=lambda key: (-missed[key] / len(found[key]), -missed[key], key))
     return {_labelled(key, models): found[key] for key in worst}

@@ -6,6 +6,7 @@ Arguments that a model wrote as a Python literal are read as one; nothing is eve
 """
 
 import ast
+import hashlib
 import json
 import math
 import re
@@ -107,6 +108,12 @@ def _jsonable(value: Any) -> Any:
 def stated(**told: str | None) -> dict[str, str]:
     """What is told of somebody or something, without what is not told."""
     return {name: value for name, value in told.items() if value}
+
+
+def digest_of(task: Any) -> str:
+    """A digest of a task, whatever the order of its members."""
+    text = json.dumps(task, sort_keys=True, ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def canonical(name: str) -> str:
