@@ -58,9 +58,9 @@ ORDERS = {
 
 
 class Index:
-    """Sessions of some runs. Threads that share an index ask under its lock, and indexes of one file are many.
+    """Sessions of some runs. Threads that share an index hold its lock while they ask it something.
 
-    ``changes`` counts what has come and gone, so that whoever keeps something worked out knows when it is old.
+    ``changes`` grows whenever sessions come, change or go, so that whoever keeps a result knows when it is old.
     """
 
     def __init__(self, place: Path | None, find: Find, mode: Mode = "strict") -> None:

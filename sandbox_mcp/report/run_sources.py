@@ -32,7 +32,7 @@ class RunSource:
         return stamped_logs(self._folder)
 
     def naming(self) -> Callable[[str], str]:
-        """What makes of a log's path the name that no other log of the run has: the path below the run's folder."""
+        """A function that names a log by its path below the run's folder, as no other log of the run is named."""
         whole, above = str(self._folder), f"{self._folder}{os.sep}"
         return lambda log: Path(log).stem if log == whole else log.removeprefix(above).removesuffix(SUFFIX)
 

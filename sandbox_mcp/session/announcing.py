@@ -65,7 +65,7 @@ class Announcements:
         self._untold[:0] = unheard
 
     def recall(self, event: Message | ToolCall, before: Message | ToolCall | None) -> None:
-        """Take up an event of a log, and let it be the time at which that was over; ``before`` is the one before it."""
+        """Take up an event of a log, and set the clock to when it was over; ``before`` is the event before it."""
         if _begins_anew(event, before):
             if self._began:  # before the first batch or exchange the world has not had its say
                 self._had_its_say(self._stage.now)

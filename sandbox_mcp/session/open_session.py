@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +28,7 @@ from sandbox_mcp.users import UserTurn
 _T = TypeVar("_T")
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Presentation:
     """Tools as an agent sees them: those of the world, and the one that reaches the user where there is one.
 
@@ -34,12 +36,9 @@ class Presentation:
     the answers to ``tools/list`` that were made of it, by protocol version.
     """
 
-    __slots__ = ("__weakref__", "listed", "lists", "tools")
-
-    def __init__(self, tools: Mapping[str, PresentedTool], listed: tuple[PresentedTool, ...]) -> None:
-        self.tools = tools
-        self.listed = listed
-        self.lists: dict[str, dict[str, Any]] = {}
+    tools: Mapping[str, PresentedTool]
+    listed: tuple[PresentedTool, ...]
+    lists: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
 
 class OpenSession:

@@ -317,7 +317,7 @@ class Session:
 
     @property
     def awaits_user(self) -> bool:
-        """Whether the user would be asked if the agent said something now, and not told that the limit is reached."""
+        """Whether what the agent says next will be answered, rather than end the session at its limit."""
         return not self.over and self.turns + 1 < self.spec.scenario.max_turns
 
     @property

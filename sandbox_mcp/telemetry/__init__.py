@@ -78,7 +78,7 @@ def traced(sink: "Sink", earlier: "Trajectory | None" = None) -> "Sink":
 
 
 def ambient(sink: object) -> AbstractContextManager[None]:
-    """Let whatever is traced in this context be part of what a traced log tells just now; else nothing."""
+    """While the context is open, have whatever else is traced belong to the turn that a traced log is telling of."""
     if exporting() is None:
         return nullcontext()
     from sandbox_mcp.telemetry.spans import TracedSink

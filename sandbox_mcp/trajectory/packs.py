@@ -220,10 +220,10 @@ class PackWriter:
 
 @lru_cache(maxsize=8)
 def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None) -> bytes:
-    """What a frame of a pack unpacks to.
+    """What a frame of a pack unpacks to; the last few are kept.
 
-    Its index, or a digest of it, tells it from one that lay there in a pack which had the name before; where it has
-    none, the state of the file has to.
+    A frame with an index is known by that, or by its digest, so that what is kept never passes for a frame of another
+    pack that got the same name later. A frame without an index is known by the state of its file.
     """
     with pack.open("rb") as file:
         file.seek(frame.start)
