@@ -15,6 +15,8 @@ from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 
 MILLION = 1_000_000
+NOTHING = Usage()
+"""What is used where no model speaks; one object, since what sessions took is kept with their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Prices:
 
 def spent_in(trajectory: Trajectory) -> Spent:
     """What one session took, as far as its log says."""
-    used = {"agent": Usage(), "user": Usage()}
+    used = dict.fromkeys(("agent", "user"), NOTHING)
     for event in trajectory.events:
         speaker = event.caller if isinstance(event, ToolCall) else event.sender
         told = event.meta.get("usage")

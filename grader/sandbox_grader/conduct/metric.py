@@ -6,6 +6,7 @@ for these, though ToolTalk and ToolSandbox describe the last five.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sandbox_grader.conduct.choosing import unasked_choices
@@ -86,16 +87,24 @@ class Conduct:
         }
 
 
-def _missing(subject: Subject, heard: ObservedSession) -> dict[str, str]:
-    missing: dict[str, str] = {}
-    unlabelled = heard.calls and not any(call.called in heard.labels for call in heard.calls)
-    if unlabelled:
-        missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)
-    if not heard.solutions:
-        missing |= dict.fromkeys(FROM_SOLUTIONS, NO_REFERENCE)
+def _missing(subject: Subject, heard: ObservedSession) -> Mapping[str, str]:
+    labelled = not heard.calls or any(call.called in heard.labels for call in heard.calls)
+    stateless = None
     if subject.scenario is None or subject.trajectory.started.world is None:
-        reason = NO_SCENARIO if subject.scenario is None else NO_STATE
-        missing |= dict.fromkeys(("harmful_changes", "undone"), reason)
+        stateless = NO_SCENARIO if subject.scenario is None else NO_STATE
+    return _reasons(labelled, bool(heard.solutions), stateless)
+
+
+@cache
+def _reasons(labelled: bool, solved: bool, stateless: str | None) -> Mapping[str, str]:
+    """Why counts are missing; one object for all sessions that lack the same, since each is kept with its scores."""
+    missing: dict[str, str] = {}
+    if not labelled:
+        missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)
+    if not solved:
+        missing |= dict.fromkeys(FROM_SOLUTIONS, NO_REFERENCE)
+    if stateless:
+        missing |= dict.fromkeys(("harmful_changes", "undone"), stateless)
     return missing
 
 
@@ -103,7 +112,7 @@ def _verdict(findings: Sequence[ConductFinding], missing: Mapping[str, str], sol
     told = [finding for finding in findings if finding.count not in missing]
     counts = {name: None if name in missing else sum(f.count == name for f in told) for name in COUNTS}
     ordered = sorted(told, key=lambda finding: (finding.seq, COUNTS.index(finding.count)))
-    return Verdict({**counts, "solution": solution, "missing": dict(missing)}, tuple(f.to_json() for f in ordered))
+    return Verdict({**counts, "solution": solution, "missing": missing}, tuple(f.to_json() for f in ordered))
 
 
 def _rate(counts: Sequence[int]) -> dict[str, Any]:

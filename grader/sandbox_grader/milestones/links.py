@@ -98,10 +98,29 @@ class Links:
         return Lasting(frozenset(columns), all(other.kind != "removes" for other in later))
 
 
-@lru_cache(maxsize=1024)
 def links_of(scenario: Scenario) -> tuple[Links, Links]:
     """Those of a scenario's milestones, and those of its minefields."""
-    return Links(scenario.milestones), Links(scenario.minefields, mines=True)
+    return _links(_Itself(scenario))
+
+
+class _Itself:
+    """A scenario that equals no other: one that expects 1 equals one that expects true, and does not mean the same."""
+
+    __slots__ = ("scenario",)
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+
+    def __hash__(self) -> int:
+        return id(self.scenario)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.scenario is self.scenario
+
+
+@lru_cache(maxsize=1024)
+def _links(of: _Itself) -> tuple[Links, Links]:
+    return Links(of.scenario.milestones), Links(of.scenario.minefields, mines=True)
 
 
 def _speaks(milestone: Milestone) -> bool:

@@ -4,6 +4,7 @@ Policy: a phrase shows what was found as it stood in the log, cut where it is lo
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from sys import intern
 from typing import Any
 
 from sandbox_scenarios.model import CallConstraint, Constraint, Expected, MessageConstraint, ValueRef
@@ -32,12 +33,12 @@ def either(values: Iterable[object]) -> str:
 
 
 def title(constraint: Constraint) -> str:
-    """A constraint in a few words."""
+    """A constraint in a few words, the same text in the scores of all sessions."""
     if isinstance(constraint, MessageConstraint):
-        return f"message from {constraint.sender} to {constraint.recipient}"
+        return intern(f"message from {constraint.sender} to {constraint.recipient}")
     if isinstance(constraint, CallConstraint):
-        return f"call of {tools(constraint)}"
-    return f"{constraint.table} {constraint.kind}"
+        return intern(f"call of {tools(constraint)}")
+    return intern(f"{constraint.table} {constraint.kind}")
 
 
 def tools(constraint: CallConstraint) -> str:

@@ -22,6 +22,9 @@ KINDS = (
 NEEDS_SCENARIO = ("leak", "invention", "early_end", "consent", "withheld", "beside_the_point")
 NO_SCENARIO = "no scenario: what the user knows and wants is part of one"
 NO_USER = "the log has no word of a user"
+NOTHING_MISSING: Mapping[str, str] = {}
+WITHOUT_SCENARIO: Mapping[str, str] = dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
+"""Why counts are missing; one object for all sessions, since each is kept with its scores."""
 REPLAYED = "prefix replay has no user: the words are those of the ground truth"
 
 
@@ -51,7 +54,7 @@ class UserConduct:
             findings += hallucinations(talk, scenario)
             findings += early_end(talk, scenario, lambda: subject.strictly.score)
             findings += [*consents(talk, scenario), *withheld(talk, scenario)]
-        missing = {} if scenario else dict.fromkeys(NEEDS_SCENARIO, NO_SCENARIO)
+        missing = NOTHING_MISSING if scenario else WITHOUT_SCENARIO
         counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
         spoiled = scenario is not None and any(item.spoils for item in findings)
         values = {**counts, "spoiled": spoiled, "turns": len(talk.said), "missing": missing}

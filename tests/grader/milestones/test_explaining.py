@@ -31,6 +31,19 @@ def test_a_met_milestone_names_the_event_and_has_no_reasons():
     }  # fmt: skip
 
 
+def test_what_was_expected_is_told_by_one_object_in_all_sessions_of_a_scenario():
+    known = scenario(OFF)
+    played = [Play().sets(wifi=False), Play().says("hm")]
+    told = [ToolSandbox().grade(Subject(item.done(), scenario=known), "strict").details[0] for item in played]
+    first, second = (item["constraints"][0]["expected"] for item in told)
+    assert first is second
+
+
+def test_scenarios_that_are_equal_to_python_are_still_told_apart():
+    expectations = [milestone("off", state("setting", "is", row(wifi=value))) for value in (False, 0)]
+    assert [details(Play().sets(wifi=False), item)[0]["effective"] for item in expectations] == [1.0, 0.0]
+
+
 class TestTables:
     def test_a_wrong_cell(self):
         assert reasons(Play(), OFF) == ["setting: wifi true, expected false"]
