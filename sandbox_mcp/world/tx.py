@@ -61,7 +61,7 @@ class Tx:
         if fixed is not None:
             return [*fixed.matching(table, wanted)]
         found = self.transaction.rows(schema.name)
-        return [row_of(table, cells) for cells in found if all(cells[name] == value for name, value in wanted.items())]
+        return [row_of(table, cells) for cells in found if wanted.items() <= cells.items()]
 
     def one(self, table: type[_R], **equal: Any) -> _R:
         """The only row of a table, or the only one in which columns have these values.
