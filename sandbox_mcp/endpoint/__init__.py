@@ -3,7 +3,7 @@
 It stands in for a model where none is at hand: in tests, and in a dry run of a stack of one's own without a key.
 """
 
-from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault, PlannedMove, Reply
 
-__all__ = ("Brain", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptCall", "PromptTurn", "Reply")
+__all__ = ("Brain", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptTurn", "Reply")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, assemble
 from sandbox_mcp.endpoint.wire import (
     CREATED,
     BadRequestError,
@@ -16,6 +16,8 @@ from sandbox_mcp.endpoint.wire import (
     pieces,
     text_of,
 )
+from sandbox_mcp.models.asking import FunctionCall
+from sandbox_mcp.models.completions import as_tool_call
 
 _KINDS: Mapping[str, Any] = {
     "system": "system",
@@ -41,10 +43,10 @@ def read(body: Mapping[str, Any]) -> Prompt:
         role = str(message.get("role"))
         if role not in _KINDS:
             raise BadRequestError(f"unknown role {role!r}; expected one of {', '.join(_KINDS)}")
-        calls: list[PromptCall] = []
+        calls: list[FunctionCall] = []
         for call in message.get("tool_calls") or ():
             made: Mapping[str, Any] = call["function"]
-            calls.append(PromptCall(str(call.get("id")), str(made.get("name")), str(made.get("arguments") or "")))
+            calls.append(FunctionCall(str(call.get("id")), str(made.get("name")), str(made.get("arguments") or "")))
         answered = str(message.get("tool_call_id") or "")
         entries.append(HistoryEntry(_KINDS[role], text_of(message.get("content")), tuple(calls), answered))
     functions = [tool["function"] for tool in body.get("tools") or () if tool.get("type") == "function"]
@@ -56,7 +58,7 @@ def whole(answer: WireAnswer) -> dict[str, Any]:
     """An answer as one document."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
-        message["tool_calls"] = [_written(call) for call in answer.calls]
+        message["tool_calls"] = [as_tool_call(call) for call in answer.calls]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
     choices = [] if answer.void else [choice]
     return {**_head(answer, "chat.completion"), "choices": choices, "usage": _usage(answer)}
@@ -69,7 +71,7 @@ def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
         for piece in pieces(answer.text):
             yield event(_chunk(answer, {"content": piece}))
         for index, call in enumerate(answer.calls):
-            head = {"index": index, **_written(PromptCall(call.id, call.name, ""))}
+            head = {"index": index, **as_tool_call(FunctionCall(call.id, call.name, ""))}
             yield event(_chunk(answer, {"tool_calls": [head]}))
             for piece in pieces(call.arguments):
                 yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
@@ -94,10 +96,6 @@ def _chunk(answer: WireAnswer, delta: Mapping[str, Any], finish: str | None = No
 
 def _head(answer: WireAnswer, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{answer.id[:24]}", "object": kind, "created": CREATED, "model": answer.model}
-
-
-def _written(call: PromptCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def _finish(answer: WireAnswer) -> str:

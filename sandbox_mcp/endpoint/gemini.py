@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, assemble
 from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, event, offer, pieces
+from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.models.text import as_arguments
 
 Part = Mapping[str, Any]
@@ -77,7 +78,7 @@ class _Reading:
                     self.made += 1
                     id_, name = str(call.get("id") or f"call_{self.made}"), str(call["name"])
                     self.due.append((id_, name))
-                    yield HistoryEntry("assistant", "", (PromptCall(id_, name, json.dumps(call.get("args") or {})),))
+                    yield HistoryEntry("assistant", "", (FunctionCall(id_, name, json.dumps(call.get("args") or {})),))
                 elif response := _get(part, "functionResponse"):
                     text = _output(response.get("response") or {})
                     yield HistoryEntry("output", text, call_id=self._answered(response))

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, assemble
 from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, event, offer, pieces
+from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.models.text import as_arguments
 
 Block = Mapping[str, Any]
@@ -99,7 +100,7 @@ def _entries(role: str, blocks: Iterable[Block]) -> Iterator[HistoryEntry]:
         if kind == "text":
             yield from _said(role, str(block["text"]))
         elif kind == "tool_use":
-            call = PromptCall(
+            call = FunctionCall(
                 str(block["id"]), str(block["name"]), json.dumps(block.get("input") or {}, ensure_ascii=False)
             )
             yield HistoryEntry("assistant", "", (call,))

@@ -8,16 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.tools.user_tools import END
-
-
-@dataclass(frozen=True, slots=True)
-class PromptCall:
-    """A call that the model made; ``arguments`` is the text it wrote."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +17,7 @@ class ModelStep:
     """One answer of the model: text, calls, and the outputs of those that were carried out, by call id."""
 
     text: str
-    calls: tuple[PromptCall, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
     outputs: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -87,7 +79,7 @@ class HistoryEntry:
 
     kind: Literal["system", "user", "assistant", "output"]
     text: str
-    calls: tuple[PromptCall, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
     call_id: str = ""
 
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from sandbox_clients.react_text import CORRECTION, OBSERVATION, read_step, tools_in
 
-from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.wire import offer
+from sandbox_mcp.models.asking import FunctionCall
 
 
 def in_calls(prompt: Prompt) -> Prompt | None:
@@ -25,7 +26,7 @@ def in_calls(prompt: Prompt) -> Prompt | None:
         for step in turn.steps:
             written = read_step(step.text)
             if written.action is not None:
-                call = PromptCall(f"call_{len(turns)}", written.action, written.arguments)
+                call = FunctionCall(f"call_{len(turns)}", written.action, written.arguments)
                 steps.append(ModelStep("", (call,)))
             else:
                 steps.append(ModelStep(step.text if written.answer is None else written.answer))

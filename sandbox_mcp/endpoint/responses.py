@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, PromptCall, assemble
+from sandbox_mcp.endpoint.prompt import HistoryEntry, Offer, Prompt, assemble
 from sandbox_mcp.endpoint.wire import (
     CREATED,
     BadRequestError,
@@ -20,6 +20,7 @@ from sandbox_mcp.endpoint.wire import (
     pieces,
     text_of,
 )
+from sandbox_mcp.models.asking import FunctionCall
 
 WITHIN = "::"
 _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -48,7 +49,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
         elif kind == "function_call":
             within = f"{item['namespace']}{WITHIN}" if item.get("namespace") else ""
             id_, arguments = str(item.get("call_id")), str(item.get("arguments") or "")
-            call = PromptCall(id_, f"{within}{item.get('name')}", arguments)
+            call = FunctionCall(id_, f"{within}{item.get('name')}", arguments)
             entries.append(HistoryEntry("assistant", "", (call,)))
         elif kind == "function_call_output":
             entries.append(HistoryEntry("output", text_of(item.get("output")), call_id=str(item.get("call_id"))))

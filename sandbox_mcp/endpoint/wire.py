@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sandbox_mcp.endpoint.prompt import Offer, Prompt, PromptCall
+from sandbox_mcp.endpoint.prompt import Offer, Prompt
 from sandbox_mcp.endpoint.reply import Move
+from sandbox_mcp.models.asking import FunctionCall
 
 CREATED = 1_760_000_000
 """The moment at which every answer claims to have been made, in seconds since 1970."""
@@ -29,7 +30,7 @@ class WireAnswer:
     id: str
     model: str
     text: str
-    calls: tuple[PromptCall, ...]
+    calls: tuple[FunctionCall, ...]
     prompt_tokens: int
     completion_tokens: int
     void: bool = False
@@ -54,7 +55,7 @@ def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
     asked = json.dumps(body, sort_keys=True)
     digest = hashlib.sha256(asked.encode()).hexdigest()
     calls = tuple(
-        PromptCall(
+        FunctionCall(
             f"call_{digest[:20]}{index}",
             call.name,
             call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),

@@ -56,11 +56,13 @@ def as_message(answer: ModelAnswer) -> dict[str, Any]:
     """An answer as the next message of the conversation."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text if answer.text or not answer.calls else None}
     if answer.calls:
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in answer.calls
-        ]
+        message["tool_calls"] = list(map(as_tool_call, answer.calls))
     return message
+
+
+def as_tool_call(call: FunctionCall) -> dict[str, Any]:
+    """A call as the protocol has it in a message of the assistant's."""
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def read_answer(body: Any) -> ModelAnswer:

@@ -10,11 +10,12 @@ import pytest
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS, presented
 
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Brain, Failing, Move, PlannedFault, PlannedMove
 from sandbox_mcp.endpoint.script import ScriptError, parse_script, read_script
 from sandbox_mcp.endpoint.solver import LOST, Solver
 from sandbox_mcp.endpoint.user import STRANGER, ScriptedUserModel
+from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
 from tests.each import each
@@ -34,7 +35,7 @@ def decided(brain: Brain, *turns: PromptTurn, tools: Any = TOOLS, system: str = 
 
 def step(*outputs: str | None, names: Sequence[str] = (), text: str = "") -> ModelStep:
     """An answer with calls, of which those with an output were carried out."""
-    calls = tuple(PromptCall(f"c{i}", (names or ["x"] * len(outputs))[i], "{}") for i in range(len(outputs)))
+    calls = tuple(FunctionCall(f"c{i}", (names or ["x"] * len(outputs))[i], "{}") for i in range(len(outputs)))
     return ModelStep(text, calls, {f"c{i}": output for i, output in enumerate(outputs) if output is not None})
 
 

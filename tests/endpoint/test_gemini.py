@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.endpoint import gemini
 from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.server import root, running
 from sandbox_mcp.endpoint.wire import BadRequestError, answer
+from sandbox_mcp.models.asking import FunctionCall
 from tests.clients.sessions import scripted
 from tests.each import each
 from tests.laws import at_least
@@ -117,7 +118,9 @@ def test_it_tells_the_story_that_the_other_protocols_tell() -> None:
         systemInstruction={"parts": [{"text": "Be"}, {"text": "kind."}]},
         tools=[{"functionDeclarations": [{"name": "look_up", "parameters": {"properties": {"name": {}}}}]}],
     )
-    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    looked = ModelStep(
+        "", (FunctionCall("a", "look_up", "{}"), FunctionCall("b", "look_up", "{}")), {"a": "1", "b": "2"}
+    )
     turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert told == Prompt("m", "Be\nkind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 

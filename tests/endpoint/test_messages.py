@@ -11,10 +11,11 @@ import pytest
 
 from sandbox_mcp.endpoint import messages
 from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move
 from sandbox_mcp.endpoint.server import root, running
 from sandbox_mcp.endpoint.wire import BadRequestError
+from sandbox_mcp.models.asking import FunctionCall
 from tests.clients.sessions import WIFI_OFF, run, scripted, solver
 from tests.each import each
 
@@ -175,7 +176,9 @@ def test_it_tells_the_story_that_the_other_protocols_tell() -> None:
         system=[{"type": "text", "text": "Be"}, {"type": "text", "text": "kind."}],
         tools=[TOOL, {"type": "web_search_20250305", "name": "web_search"}],
     )
-    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    looked = ModelStep(
+        "", (FunctionCall("a", "look_up", "{}"), FunctionCall("b", "look_up", "{}")), {"a": "1", "b": "2"}
+    )
     turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert told == Prompt("m", "Be\nkind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 

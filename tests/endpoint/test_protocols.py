@@ -12,10 +12,11 @@ from openai import APIStatusError, OpenAI
 
 from sandbox_mcp.endpoint import chat, responses
 from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.wire import BadRequestError, answer, pieces
+from sandbox_mcp.models.asking import FunctionCall
 from tests.clients.sessions import scripted
 from tests.each import each
 
@@ -183,7 +184,9 @@ RESPONSES = responses.read(
 
 
 def test_both_protocols_tell_the_same_story() -> None:
-    looked = ModelStep("", (PromptCall("a", "look_up", "{}"), PromptCall("b", "look_up", "{}")), {"a": "1", "b": "2"})
+    looked = ModelStep(
+        "", (FunctionCall("a", "look_up", "{}"), FunctionCall("b", "look_up", "{}")), {"a": "1", "b": "2"}
+    )
     turns = (PromptTurn("Find Zoë", (looked, ModelStep("Here."))), PromptTurn("Thanks"))
     assert CHAT == RESPONSES == Prompt("m", "Be kind.", turns, {"look_up": Offer("", frozenset({"name"}))})
 

@@ -9,9 +9,10 @@ from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS, presented
 
 from sandbox_mcp.endpoint.channel import talk_in
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptCall, PromptTurn
+from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move, PlannedMove
 from sandbox_mcp.endpoint.staging import StagingPosition, Stagings
+from sandbox_mcp.models.asking import FunctionCall
 from tests.clients.sessions import SUITE, WIFI_OFF
 from tests.each import each
 
@@ -37,7 +38,7 @@ def placed(
 
 def called(*made: tuple[str, Any]) -> ModelStep:
     """An answer that makes calls, and what each returned; None for one that was not carried out."""
-    calls = tuple(PromptCall(f"c{number}", name, "{}") for number, (name, _) in enumerate(made))
+    calls = tuple(FunctionCall(f"c{number}", name, "{}") for number, (name, _) in enumerate(made))
     outputs = {
         f"c{number}": value if isinstance(value, str) else json.dumps(value)
         for number, (_, value) in enumerate(made)
