@@ -76,12 +76,9 @@ class RunFolder:
         """Whether a log of a unit lies here that is not known to be whole."""
         return self._unfinished(unit).exists()
 
-    def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
-        """The log of a unit that need not be played again; one that cannot be used any more is set aside.
-
-        ``kept`` is what :meth:`kept` found, where it was asked for already.
-        """
-        path = (self.kept() if kept is None else kept).get(unit.name)
+    def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path]) -> Trajectory | None:
+        """The log of a unit, among ``kept``, that need not be played again; any that cannot count is set aside."""
+        path = kept.get(unit.name)
         unfinished = self._unfinished(unit)
         with suppress(TrajectoryError):
             if path and in_pack(path) and unfinished.exists() and unfinished.read_bytes() == log_bytes(path):
@@ -119,16 +116,11 @@ class RunFolder:
             with suppress(TrajectoryError):
                 yield read_trajectory(path)
 
-    def names(self) -> list[str]:
-        """The names of all units that have a whole log, whoever played them."""
-        return sorted(self.kept())
-
-    def peek(self, name: str, kept: Mapping[str, Path] | None = None) -> Trajectory | None:
-        """The log of a unit by the unit's name, if it can be read; nothing is moved."""
-        try:
-            return read_trajectory((self.kept() if kept is None else kept)[name])
-        except (KeyError, TrajectoryError):
-            return None
+    def peek(self, name: str, kept: Mapping[str, Path]) -> Trajectory | None:
+        """The log of a unit by the unit's name, among those ``kept``, if it can be read; nothing is moved."""
+        with suppress(KeyError, TrajectoryError):
+            return read_trajectory(kept[name])
+        return None
 
     def writer(self, unit: Unit) -> LogWriter:
         """Begin the log of a unit under a name that is not taken for a whole one.

@@ -12,8 +12,8 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
+from bench.drafts import SHOWN, compare, table
 from sandbox_mcp.authoring.drafting import draft, prove
-from sandbox_mcp.authoring.drafting.compare import SHOWN, compare, table
 from sandbox_mcp.authoring.drafting.draft import Proof, file_of
 from sandbox_mcp.authoring.drafting.flow import flow_of, says
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of

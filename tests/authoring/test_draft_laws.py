@@ -14,8 +14,8 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.filling import fill
 from sandbox_scenarios.lint import lint
 
+from bench.drafts import DraftComparison, compare, table
 from sandbox_mcp.authoring.drafting import draft
-from sandbox_mcp.authoring.drafting.compare import DraftComparison, compare, table
 from sandbox_mcp.authoring.drafting.flow import Ref, flow_of, says, telling
 from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import question_in, user_of

@@ -54,7 +54,7 @@ def test_packed_logs_are_those_that_are_not_whatever_plays_them(tmp_path: Path) 
         assert all(path.name.endswith((PACKED, ".zst")) for path in (tmp_path / name / "logs").iterdir())
         packed = {path.name: timeless(log_bytes(path).decode()) for path in find_logs([tmp_path / name / "logs"])}
         assert packed == logs(tmp_path / "plain")
-        assert batch(tmp_path / name, packed=True).crew.folder.names()
+        assert batch(tmp_path / name, packed=True).crew.folder.kept()
         again, seen = played(tmp_path / name, packed=True)
         assert again["scenarios"] == summary["scenarios"]
         assert not any(progress.played for progress in seen)

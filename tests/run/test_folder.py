@@ -50,53 +50,53 @@ def aside(folder: RunFolder) -> list[str]:
 
 def test_a_whole_log_counts(folder: RunFolder) -> None:
     played(folder)
-    found = folder.finished(UNIT, "d1")
+    found = folder.finished(UNIT, "d1", folder.kept())
     assert found is not None
     assert found.ended == ENDED
-    assert folder.names() == ["wifi_off-base-s0-t0"]
+    assert list(folder.kept()) == ["wifi_off-base-s0-t0"]
 
 
 def test_a_unit_without_a_log_is_missing(folder: RunFolder) -> None:
-    assert folder.finished(UNIT, "d1") is None
+    assert folder.finished(UNIT, "d1", folder.kept()) is None
     assert aside(folder) == []
 
 
 def test_a_log_has_its_name_only_once_it_is_whole(folder: RunFolder) -> None:
     played(folder, keep=False)
-    assert folder.names() == []
-    assert folder.finished(UNIT, "d1") is None
+    assert list(folder.kept()) == []
+    assert folder.finished(UNIT, "d1", folder.kept()) is None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
 
 
 def test_a_log_without_an_end_is_set_aside(folder: RunFolder) -> None:
     played(folder, None)
-    assert folder.finished(UNIT, "d1") is None
+    assert folder.finished(UNIT, "d1", folder.kept()) is None
     assert aside(folder)
 
 
 @pytest.mark.parametrize("reason", sorted(INFRASTRUCTURE))
 def test_a_session_that_broke_is_set_aside(folder: RunFolder, reason: EndReason) -> None:
     played(folder, dataclasses.replace(ENDED, reason=reason))
-    assert folder.finished(UNIT, "d1") is None
+    assert folder.finished(UNIT, "d1", folder.kept()) is None
     assert aside(folder)
 
 
 @pytest.mark.parametrize("reason", ["user_ended", "max_turns", "max_calls"])
 def test_a_session_that_came_to_an_end_of_its_own_counts(folder: RunFolder, reason: EndReason) -> None:
     played(folder, dataclasses.replace(ENDED, reason=reason))
-    assert folder.finished(UNIT, "d1")
+    assert folder.finished(UNIT, "d1", folder.kept())
 
 
 def test_a_log_of_a_scenario_that_has_changed_is_set_aside(folder: RunFolder) -> None:
     played(folder)
-    assert folder.finished(UNIT, "d2") is None
+    assert folder.finished(UNIT, "d2", folder.kept()) is None
     assert aside(folder)
 
 
 def test_beginning_a_log_anew_sets_the_half_one_aside(folder: RunFolder) -> None:
     played(folder, None, keep=False)
     played(folder)
-    assert folder.finished(UNIT, "d1")
+    assert folder.finished(UNIT, "d1", folder.kept())
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
 
 
@@ -118,17 +118,17 @@ def test_whatever_happens_every_line_ever_written_is_still_there(happenings: lis
                     )
             if happening != "half":
                 folder.keep(UNIT)
-            if folder.finished(UNIT, "d1"):
+            if folder.finished(UNIT, "d1", folder.kept()):
                 break
         kept = "".join(path.read_text() for path in Path(place).rglob("*") if path.is_file())
         tried = happenings[: happenings.index("whole") + 1] if "whole" in happenings else happenings
         assert all(f'"attempt-{number}"' in kept for number in range(len(tried)))
-        assert len(folder.names()) == ("whole" in happenings)
+        assert len(list(folder.kept())) == ("whole" in happenings)
 
 
 def test_looking_at_a_log_moves_nothing(folder: RunFolder) -> None:
     write(folder.log(UNIT), "broken")
-    assert folder.peek(UNIT.name) is None
+    assert folder.peek(UNIT.name, folder.kept()) is None
     assert folder.log(UNIT).exists()
 
 
@@ -199,17 +199,17 @@ def packed(folder: RunFolder, unit: Unit = UNIT) -> None:
 
 def test_a_packed_log_counts(folder: RunFolder) -> None:
     packed(folder)
-    assert folder.finished(UNIT, "d1") is not None
-    assert folder.names() == [UNIT.name]
+    assert folder.finished(UNIT, "d1", folder.kept()) is not None
+    assert list(folder.kept()) == [UNIT.name]
     assert not list((folder.root / "partial").glob("*"))
 
 
 def test_a_packed_log_of_a_scenario_that_has_changed_is_set_aside_once(folder: RunFolder) -> None:
     packed(folder)
-    assert folder.finished(UNIT, "d2") is None
+    assert folder.finished(UNIT, "d2", folder.kept()) is None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
-    assert folder.names() == []
-    assert folder.finished(UNIT, "d2") is None
+    assert list(folder.kept()) == []
+    assert folder.finished(UNIT, "d2", folder.kept()) is None
     assert len(aside(folder)) == 1
 
 
@@ -220,19 +220,19 @@ def test_a_damaged_pack_does_not_hold_up_the_run(folder: RunFolder) -> None:
     data[40] ^= 0xFF
     pack.write_bytes(data)
     played(folder, None, keep=False)
-    assert folder.finished(UNIT, "d1") is None
-    assert (folder.names(), pack.read_bytes()) == ([], data)
+    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert (list(folder.kept()), pack.read_bytes()) == ([], data)
 
 
 def test_a_log_packed_in_the_moment_of_a_crash_counts_once(folder: RunFolder) -> None:
     packed(folder)
     played(folder, keep=False)
-    assert folder.finished(UNIT, "d1") is not None
+    assert folder.finished(UNIT, "d1", folder.kept()) is not None
     assert aside(folder) == []
 
 
 def test_another_attempt_beside_a_packed_log_is_set_aside(folder: RunFolder) -> None:
     packed(folder)
     played(folder, None, keep=False)
-    assert folder.finished(UNIT, "d1") is not None
+    assert folder.finished(UNIT, "d1", folder.kept()) is not None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]

@@ -7,13 +7,13 @@ there, the latest first. Small numbers and booleans are alike by chance, so they
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from typing import Any
 
 from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios.filling import as_text
 
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves
+from sandbox_mcp.authoring.drafting.words import free_name
 
 SMALL, SHORT = 31, 3
 """Whole numbers up to this and texts shorter than this may be alike by chance."""
@@ -91,8 +91,7 @@ def flow_of(story: Story) -> Flow:
     for number in sorted(used | {item.ref.step for items in exact for item in items}):
         word = _NO_LABEL.sub("_", story.steps[number].tool.name.split("_")[-1])
         stem = word if word[:1].isalpha() else f"call_{word}"
-        numbered = (f"{stem}_{place}" for place in count(2))
-        labels[number] = next(label for label in chain((stem,), numbered) if label not in labels.values())
+        labels[number] = free_name(stem, labels.values())
     flow = Flow(arguments, parts, (), told, labels)
     replies: list[str] = []
     for turn, items in zip(story.turns, exact, strict=True):

@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, count
 from typing import Any
 
 from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios import Suite, UnknownScenarioError
 
 from sandbox_mcp.authoring.drafting.story import Story
+from sandbox_mcp.authoring.drafting.words import free_name
 from sandbox_mcp.tools import Tool, World
 from sandbox_mcp.world import Column, Row, Snapshot, TableSchema, to_local, to_timestamp
 from sandbox_mcp.world.schema import CellRole
@@ -106,8 +106,7 @@ def _labels(home: World, state: Snapshot, known: Mapping[str, str]) -> Mapping[s
     for table, rows in state.tables.items():
         for key, row in rows.items():
             stem = f"{table}.{_label(home.state_tables[table], row)}"
-            numbered = (f"{stem}_{place}" for place in count(2))
-            labels[key] = known.get(key) or next(label for label in chain((stem,), numbered) if label not in taken)
+            labels[key] = known.get(key) or free_name(stem, taken)
             taken.add(labels[key])
     return labels
 

@@ -4,6 +4,8 @@ Policy: a draft's replies accept any of the usual wordings; what was said in the
 """
 
 import re
+from collections.abc import Container
+from itertools import chain, count
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONG = 4
@@ -30,6 +32,12 @@ def words(text: str) -> list[str]:
 def has(text: str, word: str) -> bool:
     """Whether a text has a word, whole and in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def free_name(stem: str, taken: Container[str]) -> str:
+    """A name that is not taken: the stem, or the stem with a number from 2 on."""
+    numbered = (f"{stem}_{number}" for number in count(2))
+    return next(name for name in chain((stem,), numbered) if name not in taken)
 
 
 def snake(name: str) -> str:

@@ -25,6 +25,7 @@ from sandbox_scenarios.model import (
 )
 from sandbox_scenarios.values import parse_path
 
+from sandbox_mcp.authoring.drafting.story import leaves
 from sandbox_mcp.authoring.mutants.mutant import (
     LESS,
     NEXT_TO_NOTHING,
@@ -198,11 +199,7 @@ def _number_of(value: Any) -> Any:
 
 def _leaves(value: Any) -> list[Any]:
     """Every text and number in a result, in lower case."""
-    if isinstance(value, Mapping):
-        return [leaf for item in value.values() for leaf in _leaves(item)]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in _leaves(item)]  # pyright: ignore[reportUnknownVariableType]
-    return [value.casefold() if isinstance(value, str) else value]
+    return [leaf.casefold() if isinstance(leaf, str) else leaf for _, leaf in leaves(value)]
 
 
 def _stands_in(value: Any, leaves: Sequence[Any]) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from sandbox_scenarios import Suite
 
+from sandbox_mcp.authoring.drafting.words import free_name
 from sandbox_mcp.authoring.synth.asking import ROLE, DraftAnswer, question, read_draft
 from sandbox_mcp.authoring.synth.filters import FILTERS, Candidate, first_fault
 from sandbox_mcp.authoring.synth.orders import DraftOrder
@@ -72,9 +73,7 @@ class Workshop:
     mend: int = 1
 
 
-async def synthesise(
-    shop: Workshop, wanted: Sequence[DraftOrder], watch: Callable[[int, int], None] = lambda _done, _of: None
-) -> Synthesis:
+async def synthesise(shop: Workshop, wanted: Sequence[DraftOrder], watch: Callable[[int, int], None]) -> Synthesis:
     """Draft what is wanted, one after the other, and keep what passes every filter.
 
     Raises:
@@ -136,6 +135,4 @@ def _name(shop: Workshop, order: DraftOrder, answer: DraftAnswer) -> str:
     """A name that no scenario and no draft has."""
     given = _WORDLESS.sub("_", answer.name.lower()).strip("_0123456789")
     slug = (given or f"{order.original or order.base}_{order.kind}")[:60]
-    taken = {*shop.suite.names("*"), *(path.stem for path in shop.out.glob("*.yaml"))}
-    names = (slug, *(f"{slug}_{number}" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)
+    return free_name(slug, {*shop.suite.names("*"), *(path.stem for path in shop.out.glob("*.yaml"))})

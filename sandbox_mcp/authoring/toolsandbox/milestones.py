@@ -55,6 +55,11 @@ def _cell(name: str, value: Any, item: Json, ids: Mapping[str, str]) -> Any:
     measured = item["measures"].get(name, {})
     if value is not None and measured.get("measure") == "close" and measured.get("tolerance") is not None:
         return {"close": value, "within": measured["tolerance"]}
+    return labelled(value, ids)
+
+
+def labelled(value: Any, ids: Mapping[str, str]) -> Any:
+    """A value as a file has it: the id of a row by the row's label."""
     return f"@{ids[value]}" if isinstance(value, str) and value in ids else value
 
 
@@ -86,7 +91,7 @@ def _argument(value: Any, near: Any, ids: Mapping[str, str]) -> Any:
         return {"any": True}
     if near is not None and isinstance(value, int | float):
         return {"close": value, "within": near}
-    return f"@{ids[value]}" if isinstance(value, str) and value in ids else value
+    return labelled(value, ids)
 
 
 def _message(item: Json) -> dict[str, Any]:

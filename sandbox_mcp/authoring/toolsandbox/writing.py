@@ -168,9 +168,7 @@ def _rows(table: str, rows: Sequence[Json], ids: Mapping[str, str]) -> dict[str,
     """Rows by their labels, as a file has them; a cell that is the id of a row refers to its label."""
     return {
         label_of(table, number, row): {
-            name: f"@{ids[value]}" if isinstance(value, str) and value in ids else value
-            for name, value in row.items()
-            if name != KEYS[table]
+            name: milestones.labelled(value, ids) for name, value in row.items() if name != KEYS[table]
         }
         for number, row in enumerate(rows)
     }

@@ -19,40 +19,16 @@ from sandbox_mcp.world.tables import Table, is_table
 
 CLOCKS = {
     "time": {
-        "time",
-        "time_ns",
-        "monotonic",
-        "perf_counter",
-        "localtime",
-        "gmtime",
-        "ctime",
-        "strftime",
-        "mktime",
-        "sleep",
+        "time", "time_ns", "monotonic", "perf_counter", "localtime", "gmtime", "ctime", "strftime", "mktime", "sleep",
     },
     "datetime": {"now", "utcnow", "today"},
     "date": {"today", "fromtimestamp"},
-}
+}  # fmt: skip
 CHANCES = {"random", "secrets", "uuid", "numpy"}
 OUTSIDE = {
-    "threading",
-    "multiprocessing",
-    "asyncio",
-    "ctypes",
-    "platform",
-    "getpass",
-    "locale",
-    "requests",
-    "httpx",
-    "urllib",
-    "socket",
-    "subprocess",
-    "shutil",
-    "http",
-    "sqlite3",
-    "tempfile",
-    "aiohttp",
-}
+    "threading", "multiprocessing", "asyncio", "ctypes", "platform", "getpass", "locale", "requests", "httpx", "urllib",
+    "socket", "subprocess", "shutil", "http", "sqlite3", "tempfile", "aiohttp",
+}  # fmt: skip
 OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "unlink", "mkdir", "touch", "iterdir", "glob"}
 CHANGING = {
@@ -184,17 +160,13 @@ class _Reader(ast.NodeVisitor):
         self._gone_through(node.iter)
         self.generic_visit(node)
 
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        """A mapping, which keeps the order in which it was made."""
+    def visit_ListComp(self, node: ast.ListComp | ast.DictComp) -> None:
+        """A list or a mapping, which keep the order in which they are made."""
         for part in node.generators:
             self._gone_through(part.iter)
         self.generic_visit(node)
 
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        """A list that must not be made from a set as it comes."""
-        for part in node.generators:
-            self._gone_through(part.iter)
-        self.generic_visit(node)
+    visit_DictComp = visit_ListComp  # noqa: N815 - the name that ast looks for
 
     def visit_Starred(self, node: ast.Starred) -> None:
         """What is laid out one by one."""
@@ -312,9 +284,8 @@ def _imports_in(function: ast.FunctionDef) -> dict[str, str]:
     for item in ast.walk(function):
         if isinstance(item, ast.Import):
             for alias in item.names:
-                found[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
+                bound = alias.name if alias.asname else alias.name.partition(".")[0]
+                found[alias.asname or bound] = bound
         elif isinstance(item, ast.ImportFrom) and item.module:
             found |= {alias.asname or alias.name: f"{item.module}.{alias.name}" for alias in item.names}
     return found

@@ -1,4 +1,6 @@
-"""A draft held against the scenario that an author wrote for the same session.
+"""Drafts of ten scenarios, each held against what its author wrote for the same session: a table in docs/authoring.md.
+
+``python -m bench.drafts`` puts the table of today there.
 
 Policy: two milestones are alike if they are on the same table and the same way of changing it, on the same tool, or on
 messages between the same two. What counts in the end is whether both judge alike, so every mutant of the scenario is
@@ -9,15 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.checks import ancestors
 from sandbox_scenarios.model import CallConstraint, Constraint, MessageConstraint, Milestone, TableConstraint
 
-from sandbox_mcp.authoring.drafting.draft import draft
+from sandbox_mcp.authoring.drafting import draft
 from sandbox_mcp.authoring.mutants import mutants_of
 from sandbox_mcp.authoring.rehearsal import RehearsalStage
+
+PAGE = Path(__file__).parents[1] / "docs" / "authoring.md"
+BEGIN, END = "<!-- drafts -->", "<!-- end of drafts -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +133,21 @@ def table(comparisons: Sequence[DraftComparison]) -> str:
     drafted = alike + sum(len(item.only_drafted) for item in comparisons)
     lines.append(f"| all | {alike} | of {hand} | of {drafted} | | {agreed}/{played} | |")
     return "\n".join(lines) + "\n"
+
+
+def section() -> str:
+    """The table of today."""
+    suite = Suite()
+    with TemporaryDirectory() as folder:
+        return table([compare(suite, name, Path(folder)) for name in SHOWN])
+
+
+def main() -> None:
+    """Replace what stands between the marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{section()}\n{END}{after}", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
