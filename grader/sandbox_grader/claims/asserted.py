@@ -41,7 +41,8 @@ _WAS_TO_BE = re.compile(
 _PUT_OFF = re.compile(r"\b(?:but|however|now|instead|changed|moved)\b")
 _IS_NOT_SO = re.compile(
     r"(?: \w+)? (?:(?:would be|is|are|was|were) (?:\w+ )?(?:wrong|an? (?:typo|slip|mistake|error)|incorrect|false"
-    r"|untrue|mistaken)\b|used to be|is no longer|was (?:once|formerly))\b"
+    r"|untrue|mistaken)\b|used to be|is no longer|was (?:once|formerly)"
+    r"|(?:is|has been) (?:disconnected|cut off|out of service))\b"
 )
 """Behind what is wrong, or not so any more."""
 _NOT_BEFORE = re.compile(r"\b(?:before|until|till|earlier than) (?:about |the )?$")
@@ -115,14 +116,22 @@ _TELLS_OF_NOW = re.compile(
     r"|moved|taken|cancell?ed|replaced|changed|deleted|lost|closed)\b"
 )
 """Says what is so now, or that something is gone by now."""
+_NOT_KNOWN = re.compile(r"\b(?:i|we) (?:do not|can not|did not|could not|have not|have no|am not)\b")
+_OF_NOW = re.compile(
+    r"\b(?:now|today|tonight|this (?:\w+day|week|month|year|time|one|morning|evening)|current\w*|new|coming|next|latest"
+    r"|yet)\b"
+)
 _TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
 """Behind what something was moved from."""
 
 
 def superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
-    """Whether something is only told of what was, and what is now is told as well."""
+    """Whether something is only told of what was, and what is now is told as well, or said not to be known."""
     if all(_WAS.search(spoken.clause_at(place[0]).text) for place in said) and any(
-        clause.start > said[-1][1] and clause.says and _TELLS_OF_NOW.search(clause.text) for clause in spoken.clauses
+        clause.start > said[-1][1]
+        and clause.says
+        and (_TELLS_OF_NOW.search(clause.text) or (_NOT_KNOWN.search(clause.text) and _OF_NOW.search(clause.text)))
+        for clause in spoken.clauses
     ):
         return True
     if any(standing(spoken, *place) != "past" for place in said):
