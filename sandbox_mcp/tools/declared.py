@@ -36,6 +36,7 @@ class DeclaredTool:
     reaches: str | None = None
     said: tuple[str, ...] = ()
     computes: bool = False
+    slow: bool = False
 
     def tool(self, world: str, tables: Collection[str]) -> Tool:
         """The tool, in the world of that name with these tables.
@@ -66,6 +67,7 @@ class DeclaredTool:
             reaches=self.reaches,
             said=self.said,
             computes=self.computes,
+            slow=self.slow,
         )
 
 

@@ -113,18 +113,24 @@ class World:
     @overload
     def query(self, function: F, /) -> F: ...
     @overload
-    def query(self, /, *, name: str | None = None, group: str = "", computes: bool = False) -> Callable[[F], F]: ...
     def query(
-        self, function: Any = None, /, *, name: str | None = None, group: str = "", computes: bool = False
-    ) -> Any:
+        self, /, *, name: str | None = None, group: str = "", computes: bool = False, slow: bool = False
+    ) -> Callable[[F], F]: ...
+    def query(
+        self, function: Any = None, /, *, name: str | None = None, group: str = "", computes: bool = False,
+        slow: bool = False,
+    ) -> Any:  # fmt: skip
         """Declare a function to be a tool that only looks. The function stays what it is.
 
         ``computes`` says that its result follows from its arguments alone, neither from the state nor from the time nor
-        from ``knowledge`` that an agent could not have: an agent that works it out by itself is right, too.
+        from ``knowledge`` that an agent could not have: an agent that works it out by itself is right, too. ``slow``
+        says that an answer may take long, and none when the same is asked again: other clients do not wait for it.
         """
 
         def declare(found: F) -> F:
-            declared = DeclaredTool(found, name or found.__name__, group, effects=Effects(), computes=computes)
+            declared = DeclaredTool(
+                found, name or found.__name__, group, effects=Effects(), computes=computes, slow=slow
+            )
             return self._declare(found, declared)
 
         return declare if function is None else declare(function)

@@ -1,23 +1,22 @@
-"""What a tool is: one typed function, from whose signature and docstring everything else is derived.
+"""What a tool is, and what its function's docstring says of it.
 
-Policy: the first parameter is the transaction and never shown. A parameter without a default is required; one whose
-default is ``UNSET`` may be left out, and only one annotated ``| None`` may be null. Schemas state exactly that.
+Policy: a parameter without a default is required; one whose default is ``UNSET`` may be left out, and only one
+annotated ``| None`` may be null. Schemas state exactly that.
 """
 
-import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
-from sandbox_mcp.tools.value_schemas import JsonType, RolePath, at_path, types_in, value_schema
+from sandbox_mcp.tools.value_schemas import JsonType, RolePath, at_path, types_in
 from sandbox_mcp.world.effects import Effects
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
 from sandbox_mcp.world.schema import CellRole, DefaultMeasure
 
 __all__ = (
-    "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "action", "never_run",
-    "object_schema", "parse_docstring", "query", "user_action",
+    "UNSET", "DuplicateError", "JsonType", "NoDataError", "Parameter", "Tool", "ToolFault", "never_run",
+    "object_schema", "parse_docstring",
 )  # fmt: skip
 
 
@@ -127,46 +126,6 @@ def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
         "required": [parameter.name for parameter in parameters if parameter.required],
         "additionalProperties": False,
     }
-
-
-def query(domain: str, *, computes: bool = False, slow: bool = False) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool that only looks, and what else is true of it, see :class:`Tool`."""
-    return lambda function: replace(
-        _derive(function, domain, action=False, destructive=False, caller="agent"), computes=computes, slow=slow
-    )
-
-
-def action(domain: str, *, destructive: bool = False) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool that changes the world; ``destructive`` if it can overwrite or remove what was there."""
-    return lambda function: _derive(function, domain, action=True, destructive=destructive, caller="agent")
-
-
-def user_action(domain: str) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare a tool that only the simulated user may call."""
-    return lambda function: _derive(function, domain, action=True, destructive=False, caller="user")
-
-
-def _derive(
-    function: Callable[..., Any], domain: str, *, action: bool, destructive: bool, caller: Literal["agent", "user"]
-) -> Tool:
-    hints = get_type_hints(function, include_extras=True)
-    description, texts = parse_docstring(inspect.getdoc(function) or "")
-    parameters = tuple(
-        Parameter(name, value_schema(hints[name]), parameter.default is parameter.empty, texts.get(name, ""))
-        for name, parameter in list(inspect.signature(function).parameters.items())[1:]
-    )
-    return Tool(
-        name=function.__name__,
-        domain=domain,
-        action=action,
-        destructive=destructive,
-        caller=caller,
-        function=function,
-        description=description,
-        parameters=parameters,
-        result_schema=value_schema(hints["return"]),
-        effects=Effects(adds=frozenset({domain} if action else ())),
-    )
 
 
 def parse_docstring(text: str) -> tuple[str, dict[str, str]]:

@@ -37,8 +37,8 @@ class Hints:
     are queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change
     of a row, and calls that were not asked for.
 
-    ``effects`` are what tools do that declare more than that, or nothing, and ``needs`` says which switches must be on
-    for a call; ``off_first`` is the switch that has to be off before another one can be switched on.
+    ``needs`` says which switches must be on for a call; ``off_first`` is the switch that has to be off before another
+    one can be switched on.
 
     For drafts: ``said`` are the words with which an agent tells that a tool has done its work, where the tool itself
     declares none; ``targets`` the table whose column of the same name an argument names; ``own`` are columns that tools
@@ -53,7 +53,6 @@ class Hints:
     windows: frozenset[str] = frozenset()
     ends_as: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
-    effects: Mapping[str, Effect] = field(default_factory=dict[str, Effect])
     needs: Callable[[str, Mapping[str, Any]], frozenset[str]] | None = None
     said: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     targets: Mapping[str, str] = field(default_factory=dict[str, str])

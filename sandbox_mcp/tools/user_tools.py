@@ -1,13 +1,22 @@
 """What the simulated user can do in every world: confirm, and leave. The session carries both out."""
 
-from sandbox_mcp.tools.definition import Tool, user_action
-from sandbox_mcp.world import Transaction
+from collections.abc import Callable
+from typing import Any
+
+from sandbox_mcp.tools.declared import DeclaredTool
+from sandbox_mcp.tools.definition import Tool
+from sandbox_mcp.world.effects import Effects
+from sandbox_mcp.world.tx import Tx
 
 CONFIRM, END = "confirm_action", "end_conversation"
 
 
-@user_action("user")
-def end_conversation(tx: Transaction) -> None:
+def _in_every_world(function: Callable[..., Any]) -> Tool:
+    return DeclaredTool(function, function.__name__, "user", True, "user", effects=Effects()).tool("of any name", ())
+
+
+@_in_every_world
+def end_conversation(tx: Tx) -> None:
     """End the conversation, because everything wanted is done or nothing more can be had.
 
     Raises:
@@ -15,8 +24,8 @@ def end_conversation(tx: Transaction) -> None:
     """
 
 
-@user_action("user")
-def confirm_action(tx: Transaction, code: str) -> None:  # noqa: D417 - the transaction is never told
+@_in_every_world
+def confirm_action(tx: Tx, code: str) -> None:  # noqa: D417 - the transaction is never told
     """Confirm something that the assistant wants to do and asked about, naming a code.
 
     Args:

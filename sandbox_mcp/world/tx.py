@@ -61,7 +61,9 @@ class Tx:
         if fixed is not None:
             return [*fixed.matching(table, wanted)]
         found = self.transaction.rows(schema.name)
-        return [row_of(table, cells) for cells in found if wanted.items() <= cells.items()]
+        for name, value in wanted.items():
+            found = [cells for cells in found if cells[name] == value]
+        return [row_of(table, cells) for cells in found]
 
     def one(self, table: type[_R], **equal: Any) -> _R:
         """The only row of a table, or the only one in which columns have these values.
@@ -130,6 +132,11 @@ class Tx:
     def now(self) -> float:
         """The virtual time, in seconds since 1970."""
         return self.transaction.now
+
+    @property
+    def zone(self) -> str:
+        """The name of the world's time zone."""
+        return self.transaction.clock.zone
 
     @property
     def knowledge(self) -> Any:

@@ -30,8 +30,8 @@ from sandbox_scenarios.stats import CLASSIC, measure
 
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.hints import EFFECTS, SERVICES
 from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone.tools.setting import SERVICES
 from tests.each import each
 from tests.scenarios.files import entry, file_of, rules_told, written
 from tests.suite import SUITE, measured
@@ -221,9 +221,9 @@ def test_of_twins_the_later_is_complained_of(tmp_path: Path) -> None:
 # Effects.
 
 
-@each("name", EFFECTS)
+@each("name", [name for name, tool in agent_tools().items() if tool.action])
 def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
-    effect = EFFECTS[name]
+    [effect] = effects(default(), [name])
     columns = {column.name for column in phone.tables[effect.table].columns}
     assert effect.columns <= columns
     assert bool(effect.columns) is (effect.kind == "updates")

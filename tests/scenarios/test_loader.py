@@ -206,7 +206,8 @@ class TestBuilding:
         assert b.constraints == (
             TableConstraint("contact", "unchanged", (), "a"), TableConstraint("reminder", "is", ()),
         )  # fmt: skip
-        patterns = (CallPattern("get_wifi_status", {}), CallPattern("set_wifi_status", {"on": Expected(value=True)}))
+        on = Expected(value=True, usual="exact")
+        patterns = (CallPattern("get_wifi_status", {}), CallPattern("set_wifi_status", {"on": on}))
         assert c.constraints == (CallConstraint(patterns),)
         assert d.constraints == (MessageConstraint(Expected(value="Hi"), "user", "agent"),)
 

@@ -1,9 +1,11 @@
 """Everything there is to know of a tool comes from its function."""
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Self, TypedDict
 
-from sandbox_mcp.tools.definition import UNSET, Tool, action, parse_docstring, query, user_action
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.tools import UNSET, World
+from sandbox_mcp.tools.definition import parse_docstring
+from sandbox_mcp.world.tables import Id, Table, key
+from sandbox_mcp.world.tx import Tx
 from tests.each import each
 
 
@@ -14,9 +16,18 @@ class Spot(TypedDict):
     height: float | None
 
 
-@query("garden")
+class Bed(Table):
+    """Where something grows."""
+
+    id: Id[Self] = key()
+
+
+garden = World("garden", tables=[Bed])
+
+
+@garden.query
 def look(
-    tx: Transaction,
+    tx: Tx,
     name: str,
     depth: float,
     rows: int = 1,
@@ -49,40 +60,44 @@ def look(
     return []
 
 
-@action("garden", destructive=True)
-def dig(tx: Transaction) -> None:
+@garden.action(removes=[Bed])
+def dig(tx: Tx) -> None:
     """Dig."""
 
 
-@user_action("garden")
-def leave(tx: Transaction) -> Spot | None:
+@garden.user_action
+def leave(tx: Tx) -> Spot | None:
     """Leave."""
+
+
+LOOK, DIG, LEAVE = (garden.tools[name] for name in ("look", "dig", "leave"))
 
 
 def result(hint: Any) -> Any:
     """The result schema of a tool that returns that."""
 
-    def tool(tx: Transaction) -> Any:
+    def tool(tx: Tx) -> Any:
         """Do."""
 
     tool.__annotations__["return"] = hint
-    made: Tool = query("garden")(tool)
-    return made.result_schema
+    world = World("garden", tables=[])
+    world.query(tool)
+    return world.tools["tool"].result_schema
 
 
 def test_name_domain_and_kind() -> None:
-    assert (look.name, look.domain, look.action, look.destructive, look.caller) == (
+    assert (LOOK.name, LOOK.domain, LOOK.action, LOOK.destructive, LOOK.caller) == (
         "look",
         "garden",
         False,
         False,
         "agent",
     )
-    assert (dig.action, dig.destructive, leave.action, leave.caller) == (True, True, True, "user")
+    assert (DIG.action, DIG.destructive, LEAVE.action, LEAVE.caller) == (True, True, True, "user")
 
 
 def test_the_description_is_for_the_caller() -> None:
-    assert look.description.split("\n") == [
+    assert LOOK.description.split("\n") == [
         "Look around.",
         "As far as one can see.",
         "Returns the places, which may be none.",
@@ -92,15 +107,15 @@ def test_the_description_is_for_the_caller() -> None:
 
 
 def test_the_transaction_is_never_shown() -> None:
-    assert [parameter.name for parameter in look.parameters] == ["name", "depth", "rows", "deep", "near", "at"]
+    assert [parameter.name for parameter in LOOK.parameters] == ["name", "depth", "rows", "deep", "near", "at"]
 
 
 def test_what_has_no_default_is_required() -> None:
-    assert [parameter.name for parameter in look.parameters if parameter.required] == ["name", "depth"]
+    assert [parameter.name for parameter in LOOK.parameters if parameter.required] == ["name", "depth"]
 
 
 def test_only_what_says_so_may_be_null() -> None:
-    types = {parameter.name: parameter.types for parameter in look.parameters}
+    types = {parameter.name: parameter.types for parameter in LOOK.parameters}
     assert types == {
         "name": ("string",),
         "depth": ("number",),
@@ -112,7 +127,7 @@ def test_only_what_says_so_may_be_null() -> None:
 
 
 def test_the_schema_of_the_arguments() -> None:
-    schema = look.input_schema()
+    schema = LOOK.input_schema()
     assert schema["properties"]["name"] == {"type": "string", "description": "What to look for, and where."}
     assert schema["properties"]["near"] == {"type": ["string", "null"], "description": "Near what."}
     assert schema["properties"]["at"] == {"type": "string"}
@@ -147,8 +162,8 @@ def test_the_schema_of_the_result(hint: Any, schema: dict[str, Any]) -> None:
 
 
 def test_a_result_that_is_no_object_is_wrapped() -> None:
-    assert (look.wrapped, dig.wrapped, leave.wrapped) == (True, True, True)
-    assert dig.output_schema() == {
+    assert (LOOK.wrapped, DIG.wrapped, LEAVE.wrapped) == (True, True, True)
+    assert DIG.output_schema() == {
         "type": "object",
         "properties": {"result": {"type": "null"}},
         "required": ["result"],

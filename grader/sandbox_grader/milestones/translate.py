@@ -129,10 +129,10 @@ def _defaults(scenario: Scenario) -> dict[str, dict[str, Any]]:
     return {
         name: {
             item.name: item.default
-            for item in signature(tool.function).parameters.values()
+            for item in signature(function).parameters.values()
             if item.default is not Parameter.empty and item.default is not UNSET
         }
-        for name, tool in scenario.home.agent_tools.items()
+        for name, function in scenario.home.functions.items()
     }
 
 

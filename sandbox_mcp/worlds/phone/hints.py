@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_mcp.tools.hints import Effect, Hints, Tried
+from sandbox_mcp.tools.hints import Hints, Tried
 from sandbox_mcp.world import Row, Snapshot
 from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
-from sandbox_mcp.worlds.phone.tools.setting import SERVICES
 from sandbox_mcp.worlds.phone.world import phone
 
 DAY = 86400.0
@@ -26,33 +25,6 @@ SWITCHES: Mapping[str, str] = {
 }
 """The column that each switch sets."""
 
-
-def _updates(table: str, *columns: str) -> Effect:
-    return Effect(table, "updates", frozenset(columns))
-
-
-EFFECTS: Mapping[str, Effect] = MappingProxyType(
-    {
-        "add_contact": Effect("contact", "adds"),
-        "modify_contact": _updates("contact", "name", "phone_number", "relationship", "is_self"),
-        "remove_contact": Effect("contact", "removes"),
-        "send_message_with_phone_number": Effect("messaging", "adds"),
-        "add_reminder": Effect("reminder", "adds"),
-        "modify_reminder": _updates(
-            "reminder", "content", "creation_timestamp", "reminder_timestamp", "latitude", "longitude"
-        ),
-        "remove_reminder": Effect("reminder", "removes"),
-        "set_timer": Effect("timer", "adds"),
-        "cancel_timer": Effect("timer", "removes"),
-        "set_low_battery_mode_status": _updates("setting", "low_battery_mode", *SERVICES),
-        "set_wifi_status": _updates("setting", "wifi"),
-        "set_cellular_service_status": _updates("setting", "cellular"),
-        "set_location_service_status": _updates("setting", "location_service"),
-        "sign_in": _updates("account", "signed_in"),
-        "sign_out": _updates("account", "signed_in"),
-    }
-)
-"""The one effect of every tool that acts."""
 
 _ONLINE = ("search_holiday", "search_lat_lon", "search_stock", "convert_currency")
 _AROUND = ("search_location_around_lat_lon", "search_weather_around_lat_lon")
@@ -241,7 +213,6 @@ def hints() -> Hints:
         windows=frozenset({"datetime_info_to_timestamp", "shift_timestamp"}),
         ends_as={("messaging", "phone_number"): "recipient_phone_number", ("timer", "seconds"): "due_timestamp"},
         switches=SWITCHES,
-        effects=EFFECTS,
         needs=_needs,
         said=SAID,
         targets=TARGETS,

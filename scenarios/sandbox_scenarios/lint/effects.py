@@ -1,7 +1,7 @@
 """What each tool that acts can change, what changes without the agent, and which switches have to be on for a call.
 
-Policy: what a world's hints say of a tool goes before what the tool declares, because it may say less than that. Of
-what the user can do only what its script does counts, since that is what the user of the scenario is sure to do.
+Policy: of what the user can do only what its script does counts, since that is what the user of the scenario is sure
+to do.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,13 +15,8 @@ from sandbox_scenarios.model import Scenario, Solution
 
 def effects(home: World, tools: Iterable[str]) -> tuple[Effect, ...]:
     """What these tools can change; a tool that declares nothing may change anything."""
-    found: list[Effect] = []
-    for name in tools:
-        if name in home.hints.effects:
-            found.append(home.hints.effects[name])
-        elif home.tools[name].action:
-            found += _declared(home, home.tools[name].effects)
-    return tuple(found)
+    acting = (tool for tool in map(home.tools.__getitem__, tools) if tool.action)
+    return tuple(effect for tool in acting for effect in _declared(home, tool.effects))
 
 
 def effects_of_others(scenario: Scenario) -> tuple[Effect, ...]:

@@ -1,18 +1,19 @@
 """Signing in. Only phones with an account have these tools; whether the rest needs it is for the session to say."""
 
-from sandbox_mcp.tools.definition import NoDataError, action
-from sandbox_mcp.world import Row, Transaction
+from sandbox_mcp.world.faults import NoDataError
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import PhoneAccount
 from sandbox_mcp.worlds.phone.world import phone
 
 
-def _account(tx: Transaction) -> Row:
-    for row in tx.rows("account"):
-        return row
+def _account(tx: Tx) -> PhoneAccount:
+    for account in tx.all(PhoneAccount):
+        return account
     raise NoDataError("this phone has no account")
 
 
-@action("account")
-def sign_in(tx: Transaction, username: str, password: str) -> None:
+@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in])
+def sign_in(tx: Tx, username: str, password: str) -> None:
     """Sign in to the phone's account.
 
     Args:
@@ -25,15 +26,15 @@ def sign_in(tx: Transaction, username: str, password: str) -> None:
         PermissionError: the name or the password is wrong.
     """
     account = _account(tx)
-    if account["signed_in"]:
+    if account.signed_in:
         raise ValueError("already signed in")
-    if (username, password) != (account["username"], account["password"]):
+    if (username, password) != (account.username, account.password):
         raise PermissionError("the user name or the password is wrong")
-    tx.update("account", str(account["account_id"]), {"signed_in": True})
+    tx.change(account, signed_in=True)
 
 
-@action("account")
-def sign_out(tx: Transaction) -> None:
+@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in])
+def sign_out(tx: Tx) -> None:
     """Sign out of the phone's account.
 
     Raises:
@@ -41,9 +42,6 @@ def sign_out(tx: Transaction) -> None:
         ValueError: nobody is signed in.
     """
     account = _account(tx)
-    if not account["signed_in"]:
+    if not account.signed_in:
         raise ValueError("nobody is signed in")
-    tx.update("account", str(account["account_id"]), {"signed_in": False})
-
-
-phone.include(sign_in, sign_out)
+    tx.change(account, signed_in=False)

@@ -1,34 +1,33 @@
 """The address book. Names and relationships are searched by resemblance, everything else exactly."""
 
-from typing import Any, TypedDict, cast
+from operator import attrgetter
+from typing import Any
 
-from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.tools.definition import UNSET
+from sandbox_mcp.world.faults import DuplicateError, NoDataError
+from sandbox_mcp.world.tables import Id, Text
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Contact
 from sandbox_mcp.worlds.phone.tools.rules import BEST, check_phone_number, fuzzy, given
 from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 90.0
 
 
-class FoundContact(TypedDict):
-    """One person in the address book."""
-
-    person_id: str
-    name: str
-    phone_number: str
-    relationship: str | None
-    is_self: bool
+def _contact(tx: Tx, person_id: str) -> Contact:
+    found = tx.find(Contact, Id(person_id))
+    if found is None:
+        raise NoDataError(f"no contact has the id {person_id!r}")
+    return found
 
 
-def _check_self(tx: Transaction, is_self: Any, apart_from: str | None = None) -> None:
-    if is_self is True and any(row["is_self"] and row["person_id"] != apart_from for row in tx.rows("contact")):
+def _check_self(tx: Tx, is_self: Any, apart_from: str | None = None) -> None:
+    if is_self is True and any(contact.person_id != apart_from for contact in tx.all(Contact, is_self=True)):
         raise DuplicateError("the address book already has an entry for the phone's owner")
 
 
-@action("contact")
-def add_contact(
-    tx: Transaction, name: str, phone_number: str, relationship: str | None = None, is_self: bool = False
-) -> str:
+@phone.action(group="contact", adds=[Contact])
+def add_contact(tx: Tx, name: str, phone_number: str, relationship: Text | None = None, is_self: bool = False) -> str:
     """Add a person to the address book.
 
     Args:
@@ -46,17 +45,17 @@ def add_contact(
     """
     check_phone_number(phone_number)
     _check_self(tx, is_self)
-    row = {"name": name, "phone_number": phone_number, "relationship": relationship, "is_self": is_self}
-    return tx.insert("contact", "person_id", row)
+    added = tx.add(Contact, name=name, phone_number=phone_number, relationship=relationship, is_self=is_self)
+    return added.person_id
 
 
-@action("contact", destructive=True)
+@phone.action(group="contact", updates=[Contact.name, Contact.phone_number, Contact.relationship, Contact.is_self])
 def modify_contact(
-    tx: Transaction,
+    tx: Tx,
     person_id: str,
     name: str = UNSET,
     phone_number: str = UNSET,
-    relationship: str = UNSET,
+    relationship: Text = UNSET,
     is_self: bool = UNSET,
 ) -> None:
     """Change what the address book says about a person. What is not given stays as it is.
@@ -81,13 +80,11 @@ def modify_contact(
     if phone_number is not UNSET:
         check_phone_number(phone_number)
     _check_self(tx, is_self, apart_from=person_id)
-    if tx.row("contact", person_id) is None:
-        raise NoDataError(f"no contact has the id {person_id!r}")
-    tx.update("contact", person_id, values)
+    tx.change(_contact(tx, person_id), **values)
 
 
-@action("contact", destructive=True)
-def remove_contact(tx: Transaction, person_id: str) -> None:
+@phone.action(group="contact", removes=[Contact])
+def remove_contact(tx: Tx, person_id: str) -> None:
     """Remove a person from the address book.
 
     Args:
@@ -96,20 +93,18 @@ def remove_contact(tx: Transaction, person_id: str) -> None:
     Raises:
         NoDataError: there is no entry with that id.
     """
-    if tx.row("contact", person_id) is None:
-        raise NoDataError(f"no contact has the id {person_id!r}")
-    tx.delete("contact", person_id)
+    tx.remove(_contact(tx, person_id))
 
 
-@query("contact")
+@phone.query(group="contact")
 def search_contacts(
-    tx: Transaction,
+    tx: Tx,
     person_id: str = UNSET,
     name: str = UNSET,
     phone_number: str = UNSET,
-    relationship: str = UNSET,
+    relationship: Text = UNSET,
     is_self: bool = UNSET,
-) -> list[FoundContact]:
+) -> list[Contact]:
     """Find people in the address book who fit everything that is given.
 
     Name and relationship need only resemble what is given, and then at most the five best entries are returned, best
@@ -134,12 +129,7 @@ def search_contacts(
     similar = given(name=name, relationship=relationship)
     if not exact and not similar:
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = tx.rows("contact")
-    for column, value in exact.items():
-        rows = [row for row in rows if row[column] == value]
+    rows = tx.all(Contact, **exact)
     for column, wanted in similar.items():
-        rows = fuzzy(rows, column, wanted, FUZZY, limit=None)
-    return [cast("FoundContact", dict(row)) for row in (rows[:BEST] if similar else rows)]
-
-
-phone.include(add_contact, modify_contact, remove_contact, search_contacts)
+        rows = fuzzy(rows, attrgetter(column), wanted, FUZZY, limit=None)
+    return rows[:BEST] if similar else rows

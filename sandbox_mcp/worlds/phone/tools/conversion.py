@@ -1,14 +1,14 @@
 """Conversions: units, money, and coordinates into distance. Only money needs the network."""
 
-from sandbox_mcp.tools.definition import query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Degrees
 from sandbox_mcp.worlds.phone.tools.rules import check_position
 from sandbox_mcp.worlds.phone.tools.sources import knowledge, need_wifi
 from sandbox_mcp.worlds.phone.world import phone
 
 
-@query("conversion", computes=True, slow=True)
-def unit_conversion(tx: Transaction, amount: float, from_unit: str, to_unit: str) -> float:
+@phone.query(group="conversion", computes=True, slow=True)
+def unit_conversion(tx: Tx, amount: float, from_unit: str, to_unit: str) -> float:
     """Convert an amount from one unit of measurement to another.
 
     Args:
@@ -26,8 +26,8 @@ def unit_conversion(tx: Transaction, amount: float, from_unit: str, to_unit: str
     return knowledge(tx).units.convert(amount, from_unit, to_unit)
 
 
-@query("conversion")
-def convert_currency(tx: Transaction, amount: float, from_currency_code: str, to_currency_code: str) -> float:
+@phone.query(group="conversion")
+def convert_currency(tx: Tx, amount: float, from_currency_code: str, to_currency_code: str) -> float:
     """Convert an amount of money into another currency at today's rate.
 
     Args:
@@ -51,9 +51,9 @@ def convert_currency(tx: Transaction, amount: float, from_currency_code: str, to
     return knowledge(tx).currency.convert(amount, from_currency_code, to_currency_code, tx.now).result
 
 
-@query("conversion", computes=True)
+@phone.query(group="conversion", computes=True)
 def calculate_lat_lon_distance(
-    tx: Transaction, latitude_0: float, longitude_0: float, latitude_1: float, longitude_1: float
+    tx: Tx, latitude_0: Degrees, longitude_0: Degrees, latitude_1: Degrees, longitude_1: Degrees
 ) -> float:
     """Measure how far two places on Earth are apart, as the crow flies.
 
@@ -74,6 +74,3 @@ def calculate_lat_lon_distance(
     check_position(None, longitude_0, "_0")
     check_position(None, longitude_1, "_1")
     return knowledge(tx).distance.kilometers(latitude_0, longitude_0, latitude_1, longitude_1)
-
-
-phone.include(unit_conversion, convert_currency, calculate_lat_lon_distance)

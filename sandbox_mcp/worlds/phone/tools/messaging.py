@@ -1,30 +1,20 @@
 """Text messages. Sending needs cellular service and exactly one owner in the address book."""
 
-from typing import TypedDict, cast
+from operator import attrgetter
 
-from sandbox_mcp.tools.definition import UNSET, DuplicateError, NoDataError, action, query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.tools.definition import UNSET
+from sandbox_mcp.world.faults import DuplicateError, NoDataError
+from sandbox_mcp.world.tables import Moment, Text
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Contact, Messaging, Setting
 from sandbox_mcp.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, given, within
-from sandbox_mcp.worlds.phone.tools.setting import setting
 from sandbox_mcp.worlds.phone.world import phone
 
 FUZZY = 50.0
 
 
-class TextMessage(TypedDict):
-    """One text message."""
-
-    message_id: str
-    sender_person_id: str | None
-    sender_phone_number: str
-    recipient_person_id: str | None
-    recipient_phone_number: str
-    content: str
-    creation_timestamp: float
-
-
-@action("messaging")
-def send_message_with_phone_number(tx: Transaction, phone_number: str, content: str) -> str:
+@phone.action(group="messaging", adds=[Messaging])
+def send_message_with_phone_number(tx: Tx, phone_number: str, content: Text) -> str:
     """Send a text message to a phone number.
 
     Args:
@@ -41,38 +31,38 @@ def send_message_with_phone_number(tx: Transaction, phone_number: str, content: 
         DuplicateError: the address book has several entries for the phone's owner.
     """
     check_phone_number(phone_number)
-    if not setting(tx, "cellular"):
+    if not tx.one(Setting).cellular:
         raise ConnectionError("cellular service is off")
-    contacts = tx.rows("contact")
-    owners = [row for row in contacts if row["is_self"]]
+    contacts = tx.all(Contact)
+    owners = [contact for contact in contacts if contact.is_self]
     if not owners:
         raise NoDataError("the address book has no entry for the phone's owner, so there is nobody to send as")
     if len(owners) > 1:
         raise DuplicateError("the address book has more than one entry for the phone's owner")
-    recipient = next((row["person_id"] for row in contacts if row["phone_number"] == phone_number), None)
-    row = {
-        "sender_person_id": owners[0]["person_id"],
-        "sender_phone_number": owners[0]["phone_number"],
-        "recipient_person_id": recipient,
-        "recipient_phone_number": phone_number,
-        "content": content,
-        "creation_timestamp": tx.now,
-    }
-    return tx.insert("messaging", "message_id", row)
+    sent = tx.add(
+        Messaging,
+        sender_person_id=owners[0].person_id,
+        sender_phone_number=owners[0].phone_number,
+        recipient_person_id=next((one.person_id for one in contacts if one.phone_number == phone_number), None),
+        recipient_phone_number=phone_number,
+        content=content,
+        creation_timestamp=tx.now,
+    )
+    return sent.message_id
 
 
-@query("messaging")
+@phone.query(group="messaging")
 def search_messages(
-    tx: Transaction,
+    tx: Tx,
     message_id: str = UNSET,
     sender_person_id: str = UNSET,
     sender_phone_number: str = UNSET,
     recipient_person_id: str = UNSET,
     recipient_phone_number: str = UNSET,
-    content: str = UNSET,
-    creation_timestamp_lowerbound: float = UNSET,
-    creation_timestamp_upperbound: float = UNSET,
-) -> list[TextMessage]:
+    content: Text = UNSET,
+    creation_timestamp_lowerbound: Moment = UNSET,
+    creation_timestamp_upperbound: Moment = UNSET,
+) -> list[Messaging]:
     """Find text messages, sent or received, that fit everything that is given.
 
     The content need only resemble what is given, and then at most the five best messages are returned, best first.
@@ -110,11 +100,8 @@ def search_messages(
     )
     if not wanted and not bounds and content is UNSET:
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = [row for row in tx.rows("messaging") if all(row[column] == value for column, value in wanted.items())]
-    rows = within(rows, "creation_timestamp", low, high)
+    rows = tx.all(Messaging, **wanted)
+    rows = within(rows, attrgetter("creation_timestamp"), low, high)
     if content is not UNSET:
-        rows = fuzzy(rows, "content", content, FUZZY)
-    return [cast("TextMessage", dict(row)) for row in rows]
-
-
-phone.include(send_message_with_phone_number, search_messages)
+        rows = fuzzy(rows, attrgetter("content"), content, FUZZY)
+    return rows

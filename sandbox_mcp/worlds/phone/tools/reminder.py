@@ -1,36 +1,36 @@
 """Reminders, due at a moment and perhaps at a place. Changing one makes it new: its creation time is reset."""
 
-from typing import Any, TypedDict, cast
+from operator import attrgetter
+from typing import Any
 
-from sandbox_mcp.tools.definition import UNSET, NoDataError, action, query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.tools.definition import UNSET
+from sandbox_mcp.world.faults import NoDataError
+from sandbox_mcp.world.tables import Id, Moment, Text
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Degrees, Reminder
 from sandbox_mcp.worlds.phone.tools.messaging import FUZZY
 from sandbox_mcp.worlds.phone.tools.rules import check_position, check_timestamp, fuzzy, given, within
 from sandbox_mcp.worlds.phone.world import phone
 
 
-class FoundReminder(TypedDict):
-    """One reminder."""
-
-    reminder_id: str
-    content: str
-    creation_timestamp: float
-    reminder_timestamp: float
-    latitude: float | None
-    longitude: float | None
+def _reminder(tx: Tx, reminder_id: str) -> Reminder:
+    found = tx.find(Reminder, Id(reminder_id))
+    if found is None:
+        raise NoDataError(f"no reminder has the id {reminder_id!r}")
+    return found
 
 
 def _none(value: Any) -> Any:
     return None if value is UNSET else value
 
 
-@action("reminder")
+@phone.action(group="reminder", adds=[Reminder])
 def add_reminder(
-    tx: Transaction,
-    content: str,
-    reminder_timestamp: float,
-    latitude: float | None = None,
-    longitude: float | None = None,
+    tx: Tx,
+    content: Text,
+    reminder_timestamp: Moment,
+    latitude: Degrees | None = None,
+    longitude: Degrees | None = None,
 ) -> str:
     """Add a reminder.
 
@@ -48,24 +48,31 @@ def add_reminder(
     """
     check_timestamp("reminder_timestamp", reminder_timestamp)
     check_position(latitude, longitude)
-    row = {
-        "content": content,
-        "creation_timestamp": tx.now,
-        "reminder_timestamp": float(reminder_timestamp),
-        "latitude": latitude,
-        "longitude": longitude,
-    }
-    return tx.insert("reminder", "reminder_id", row)
+    added = tx.add(
+        Reminder,
+        content=content,
+        creation_timestamp=tx.now,
+        reminder_timestamp=reminder_timestamp,
+        latitude=latitude,
+        longitude=longitude,
+    )
+    return added.reminder_id
 
 
-@action("reminder", destructive=True)
+@phone.action(
+    group="reminder",
+    updates=[
+        Reminder.content, Reminder.reminder_timestamp, Reminder.latitude, Reminder.longitude,
+        Reminder.creation_timestamp,
+    ],
+)  # fmt: skip
 def modify_reminder(
-    tx: Transaction,
+    tx: Tx,
     reminder_id: str,
-    content: str = UNSET,
-    reminder_timestamp: float = UNSET,
-    latitude: float | None = UNSET,
-    longitude: float | None = UNSET,
+    content: Text = UNSET,
+    reminder_timestamp: Moment = UNSET,
+    latitude: Degrees | None = UNSET,
+    longitude: Degrees | None = UNSET,
 ) -> None:
     """Change a reminder. What is not given stays as it is.
 
@@ -87,23 +94,21 @@ def modify_reminder(
     if not values:
         expected = "at least one of `content`, `reminder_timestamp`, `latitude`, `longitude`"
         raise ValueError(f"nothing to change was given; expected {expected}")
-    if tx.row("reminder", reminder_id) is None:
-        raise NoDataError(f"no reminder has the id {reminder_id!r}")
-    tx.update("reminder", reminder_id, {**values, "creation_timestamp": tx.now})
+    tx.change(_reminder(tx, reminder_id), **values, creation_timestamp=tx.now)
 
 
-@query("reminder")
+@phone.query(group="reminder")
 def search_reminder(
-    tx: Transaction,
+    tx: Tx,
     reminder_id: str = UNSET,
-    content: str = UNSET,
-    creation_timestamp_lowerbound: float = UNSET,
-    creation_timestamp_upperbound: float = UNSET,
-    reminder_timestamp_lowerbound: float = UNSET,
-    reminder_timestamp_upperbound: float = UNSET,
-    latitude: float = UNSET,
-    longitude: float = UNSET,
-) -> list[FoundReminder]:
+    content: Text = UNSET,
+    creation_timestamp_lowerbound: Moment = UNSET,
+    creation_timestamp_upperbound: Moment = UNSET,
+    reminder_timestamp_lowerbound: Moment = UNSET,
+    reminder_timestamp_upperbound: Moment = UNSET,
+    latitude: Degrees = UNSET,
+    longitude: Degrees = UNSET,
+) -> list[Reminder]:
     """Find reminders that fit everything that is given.
 
     The content need only resemble what is given, and then at most the five best reminders are returned, best first.
@@ -137,16 +142,16 @@ def search_reminder(
     wanted = given(reminder_id=reminder_id, latitude=latitude, longitude=longitude)
     if not wanted and content is UNSET and not bounds:
         raise ValueError("nothing to search for was given; expected at least one argument")
-    rows = [row for row in tx.rows("reminder") if all(row[column] == value for column, value in wanted.items())]
-    rows = within(rows, "creation_timestamp", creation_timestamp_lowerbound, creation_timestamp_upperbound)
-    rows = within(rows, "reminder_timestamp", reminder_timestamp_lowerbound, reminder_timestamp_upperbound)
+    rows = tx.all(Reminder, **wanted)
+    rows = within(rows, attrgetter("creation_timestamp"), creation_timestamp_lowerbound, creation_timestamp_upperbound)
+    rows = within(rows, attrgetter("reminder_timestamp"), reminder_timestamp_lowerbound, reminder_timestamp_upperbound)
     if content is not UNSET:
-        rows = fuzzy(rows, "content", content, FUZZY)
-    return [cast("FoundReminder", dict(row)) for row in rows]
+        rows = fuzzy(rows, attrgetter("content"), content, FUZZY)
+    return rows
 
 
-@action("reminder", destructive=True)
-def remove_reminder(tx: Transaction, reminder_id: str) -> None:
+@phone.action(group="reminder", removes=[Reminder])
+def remove_reminder(tx: Tx, reminder_id: str) -> None:
     """Remove a reminder.
 
     Args:
@@ -155,9 +160,4 @@ def remove_reminder(tx: Transaction, reminder_id: str) -> None:
     Raises:
         NoDataError: there is no reminder with that id.
     """
-    if tx.row("reminder", reminder_id) is None:
-        raise NoDataError(f"no reminder has the id {reminder_id!r}")
-    tx.delete("reminder", reminder_id)
-
-
-phone.include(add_reminder, modify_reminder, search_reminder, remove_reminder)
+    tx.remove(_reminder(tx, reminder_id))

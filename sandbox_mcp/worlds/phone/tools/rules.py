@@ -3,14 +3,15 @@
 Policy: ranges and thresholds are ToolSandbox's, so that a call that was valid there is valid here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, cast
+from typing import Any, TypeVar
 
 from sandbox_mcp.tools.definition import UNSET
-from sandbox_mcp.world import Row
 from sandbox_mcp.worlds.phone.knowledge.letters import plain_letters
+
+_T = TypeVar("_T")
 
 EARLIEST, LATEST = 315529200.0, 2524604400.0
 """The timestamps a phone accepts, both inclusive: 1979-12-31 to 2050-01-01, roughly."""
@@ -85,13 +86,19 @@ def given(**arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not UNSET}
 
 
-def within(rows: Sequence[Row], column: str, low: float, high: float) -> list[Row]:
-    """The rows whose timestamp lies between the bounds, both inclusive; an unset bound does not bind."""
+def within(rows: Sequence[_T], moment: Callable[[_T], float], low: float, high: float) -> list[_T]:
+    """The rows whose moment lies between the bounds, both inclusive; an unset bound does not bind."""
     least, most = -inf if low is UNSET else low, inf if high is UNSET else high
-    return [row for row in rows if least <= cast("float", row[column]) <= most]
+    return [row for row in rows if least <= moment(row) <= most]
 
 
-def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit: int | None = BEST) -> list[Row]:
+def fuzzy(
+    rows: Sequence[_T],
+    text_of: Callable[[_T], str | None],
+    wanted: str,
+    threshold: float,
+    limit: int | None = BEST,
+) -> list[_T]:
     """The best rows whose text resembles ``wanted``, best first, ties in table order; all of them without ``limit``.
 
     Letters count without case and without what stands above or below them. Resemblance is rapidfuzz's WRatio, kept from
@@ -99,8 +106,8 @@ def fuzzy(rows: Sequence[Row], column: str, wanted: str, threshold: float, limit
     none of the words wanted, nor one like it, must resemble them ``STRANGE``; and rows go by how much of what is wanted
     their words make up, and only then by resemblance. Only the beginnings of very long texts count.
     """
-    cells = [row[column] for row in rows]
-    texts = tuple([text for text in dict.fromkeys(cells) if isinstance(text, str)])
+    cells = [text_of(row) for row in rows]
+    texts = tuple([text for text in dict.fromkeys(cells) if text is not None])
     asked = _folded(wanted[:WANTED])
     found = _indexed(texts).alike(asked, threshold)
     ranked = {texts[place]: (-_shared(asked.split(), text.split()), -score) for text, score, place in found}

@@ -5,10 +5,9 @@ Policy: where a tool may be asked about "here", the phone's own position is used
 
 from typing import NotRequired, TypedDict, cast
 
-from sandbox_mcp.tools.definition import query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Degrees, Setting
 from sandbox_mcp.worlds.phone.tools.rules import check_position
-from sandbox_mcp.worlds.phone.tools.setting import setting
 from sandbox_mcp.worlds.phone.tools.sources import here, knowledge, need_wifi
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -82,8 +81,8 @@ class StockFound(TypedDict):
     trading_day: str
 
 
-@query("search", slow=True)
-def search_holiday(tx: Transaction, holiday_name: str, year: int | None = None) -> float | None:
+@phone.query(group="search", slow=True)
+def search_holiday(tx: Tx, holiday_name: str, year: int | None = None) -> float | None:
     """Find out when a holiday is.
 
     The holiday meant is one of the country the phone is in, unless its name says otherwise.
@@ -104,12 +103,12 @@ def search_holiday(tx: Transaction, holiday_name: str, year: int | None = None) 
     city = nearest_city(*here(tx))
     wanted = year if year is not None else tx.local(tx.now).year
     country = city.country_code if city else "US"
-    found = knowledge(tx).holidays.search(holiday_name, wanted, tx.clock.zone, country)
+    found = knowledge(tx).holidays.search(holiday_name, wanted, tx.zone, country)
     return found.timestamp if found else None
 
 
-@query("search")
-def search_lat_lon(tx: Transaction, latitude: float, longitude: float) -> str | None:
+@phone.query(group="search")
+def search_lat_lon(tx: Tx, latitude: Degrees, longitude: Degrees) -> str | None:
     """Find the address of a place on Earth.
 
     Args:
@@ -129,20 +128,20 @@ def search_lat_lon(tx: Transaction, latitude: float, longitude: float) -> str | 
     return found.text if found else None
 
 
-def _around(tx: Transaction, latitude: float | None, longitude: float | None) -> tuple[float, float]:
+def _around(tx: Tx, latitude: float | None, longitude: float | None) -> tuple[float, float]:
     check_position(latitude, longitude)
     if (latitude is None) != (longitude is None):
         raise ValueError("`latitude` and `longitude` go together; give both or neither")
     if latitude is not None and longitude is not None:
         return latitude, longitude
-    if not setting(tx, "location_service"):
+    if not tx.one(Setting).location_service:
         raise PermissionError("location service is off, so there is no telling where the phone is")
     return here(tx)
 
 
-@query("search")
+@phone.query(group="search")
 def search_location_around_lat_lon(
-    tx: Transaction, location: str, latitude: float | None = None, longitude: float | None = None
+    tx: Tx, location: str, latitude: Degrees | None = None, longitude: Degrees | None = None
 ) -> list[PlaceFound]:
     """Find places by name or kind, near a point or near the phone.
 
@@ -166,9 +165,9 @@ def search_location_around_lat_lon(
     return [cast(PlaceFound, {name: getattr(place, name) for name in shown}) for place in found]
 
 
-@query("search")
+@phone.query(group="search")
 def search_weather_around_lat_lon(
-    tx: Transaction, days: int = 0, latitude: float | None = None, longitude: float | None = None
+    tx: Tx, days: int = 0, latitude: Degrees | None = None, longitude: Degrees | None = None
 ) -> WeatherFound | None:
     """Look up the weather of today or of a day to come, near a point or near the phone.
 
@@ -194,8 +193,8 @@ def search_weather_around_lat_lon(
     return cast(WeatherFound, found.as_dict() | WEATHER_UNITS) if found else None
 
 
-@query("search")
-def search_stock(tx: Transaction, query: str) -> StockFound | None:
+@phone.query(group="search")
+def search_stock(tx: Tx, query: str) -> StockFound | None:
     """Look up a share by the name of its company or by its symbol.
 
     Args:
@@ -210,8 +209,3 @@ def search_stock(tx: Transaction, query: str) -> StockFound | None:
     need_wifi(tx)
     found = knowledge(tx).stocks.search(query, tx.now)
     return cast(StockFound, found.as_dict()) if found else None
-
-
-phone.include(
-    search_holiday, search_lat_lon, search_location_around_lat_lon, search_weather_around_lat_lon, search_stock,
-)  # fmt: skip

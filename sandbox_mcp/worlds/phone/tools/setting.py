@@ -3,10 +3,10 @@
 Policy: low battery mode switches the three services off and keeps them off; leaving it restores nothing.
 """
 
-from typing import TypedDict, cast
+from typing import TypedDict
 
-from sandbox_mcp.tools.definition import action, query
-from sandbox_mcp.world import Cell, Transaction
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Setting
 from sandbox_mcp.worlds.phone.world import phone
 
 SERVICES = ("cellular", "wifi", "location_service")
@@ -19,26 +19,21 @@ class Position(TypedDict):
     longitude: float
 
 
-def device(tx: Transaction) -> str:
-    """The id of the only row of the settings."""
-    return next(iter(tx.base.table("setting")))
-
-
-def setting(tx: Transaction, column: str) -> Cell:
-    """One setting."""
-    return tx.cell("setting", device(tx), column)
-
-
-def _switch(tx: Transaction, column: str, label: str, on: bool) -> None:
-    if on and column in SERVICES and setting(tx, "low_battery_mode"):
+def _switch(tx: Tx, column: str, label: str, on: bool) -> None:
+    setting = tx.one(Setting)
+    if on and column in SERVICES and setting.low_battery_mode:
         raise PermissionError(f"{label} cannot be turned on in low battery mode")
-    if setting(tx, column) is on:
+    if getattr(setting, column) is on:
         raise ValueError(f"{label} is already {'on' if on else 'off'}")
-    tx.update("setting", device(tx), {column: on})
+    tx.change(setting, **{column: on})
 
 
-@action("setting")
-def set_low_battery_mode_status(tx: Transaction, on: bool) -> None:
+@phone.action(
+    group="setting",
+    destructive=False,
+    updates=[Setting.low_battery_mode, Setting.cellular, Setting.wifi, Setting.location_service],
+)
+def set_low_battery_mode_status(tx: Tx, on: bool) -> None:
     """Turn low battery mode on or off.
 
     Turning it on also turns cellular service, wifi and location service off. Turning it off leaves them as they are.
@@ -51,21 +46,21 @@ def set_low_battery_mode_status(tx: Transaction, on: bool) -> None:
     """
     _switch(tx, "low_battery_mode", "low battery mode", on)
     if on:
-        tx.update("setting", device(tx), dict.fromkeys(SERVICES, False))
+        tx.change(tx.one(Setting), **dict.fromkeys(SERVICES, False))
 
 
-@query("setting")
-def get_low_battery_mode_status(tx: Transaction) -> bool:
+@phone.query(group="setting")
+def get_low_battery_mode_status(tx: Tx) -> bool:
     """Tell whether low battery mode is on.
 
     Returns:
         true if it is on, false if it is off.
     """
-    return bool(setting(tx, "low_battery_mode"))
+    return tx.one(Setting).low_battery_mode
 
 
-@action("setting")
-def set_wifi_status(tx: Transaction, on: bool) -> None:
+@phone.action(group="setting", destructive=False, updates=[Setting.wifi])
+def set_wifi_status(tx: Tx, on: bool) -> None:
     """Turn wifi on or off.
 
     Args:
@@ -78,18 +73,18 @@ def set_wifi_status(tx: Transaction, on: bool) -> None:
     _switch(tx, "wifi", "wifi", on)
 
 
-@query("setting")
-def get_wifi_status(tx: Transaction) -> bool:
+@phone.query(group="setting")
+def get_wifi_status(tx: Tx) -> bool:
     """Tell whether wifi is on.
 
     Returns:
         true if it is on, false if it is off.
     """
-    return bool(setting(tx, "wifi"))
+    return tx.one(Setting).wifi
 
 
-@action("setting")
-def set_cellular_service_status(tx: Transaction, on: bool) -> None:
+@phone.action(group="setting", destructive=False, updates=[Setting.cellular])
+def set_cellular_service_status(tx: Tx, on: bool) -> None:
     """Turn cellular service on or off.
 
     Args:
@@ -102,18 +97,18 @@ def set_cellular_service_status(tx: Transaction, on: bool) -> None:
     _switch(tx, "cellular", "cellular service", on)
 
 
-@query("setting")
-def get_cellular_service_status(tx: Transaction) -> bool:
+@phone.query(group="setting")
+def get_cellular_service_status(tx: Tx) -> bool:
     """Tell whether cellular service is on.
 
     Returns:
         true if it is on, false if it is off.
     """
-    return bool(setting(tx, "cellular"))
+    return tx.one(Setting).cellular
 
 
-@action("setting")
-def set_location_service_status(tx: Transaction, on: bool) -> None:
+@phone.action(group="setting", destructive=False, updates=[Setting.location_service])
+def set_location_service_status(tx: Tx, on: bool) -> None:
     """Turn location service on or off.
 
     Args:
@@ -126,18 +121,18 @@ def set_location_service_status(tx: Transaction, on: bool) -> None:
     _switch(tx, "location_service", "location service", on)
 
 
-@query("setting")
-def get_location_service_status(tx: Transaction) -> bool:
+@phone.query(group="setting")
+def get_location_service_status(tx: Tx) -> bool:
     """Tell whether location service is on.
 
     Returns:
         true if it is on, false if it is off.
     """
-    return bool(setting(tx, "location_service"))
+    return tx.one(Setting).location_service
 
 
-@query("setting")
-def get_current_location(tx: Transaction) -> Position:
+@phone.query(group="setting")
+def get_current_location(tx: Tx) -> Position:
     """Find out where the phone is.
 
     Returns:
@@ -146,15 +141,7 @@ def get_current_location(tx: Transaction) -> Position:
     Raises:
         PermissionError: location service is off.
     """
-    if not setting(tx, "location_service"):
+    setting = tx.one(Setting)
+    if not setting.location_service:
         raise PermissionError("location service is off")
-    return Position(latitude=cast(float, setting(tx, "latitude")), longitude=cast(float, setting(tx, "longitude")))
-
-
-phone.include(
-    set_low_battery_mode_status, get_low_battery_mode_status,
-    set_wifi_status, get_wifi_status,
-    set_cellular_service_status, get_cellular_service_status,
-    set_location_service_status, get_location_service_status,
-    get_current_location,
-)  # fmt: skip
+    return Position(latitude=setting.latitude, longitude=setting.longitude)

@@ -4,8 +4,8 @@ from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from typing import TypedDict
 
-from sandbox_mcp.tools.definition import query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.world.tables import Moment
+from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.phone.tools.rules import check_timestamp
 from sandbox_mcp.worlds.phone.world import phone
 
@@ -37,8 +37,8 @@ class Duration(TypedDict):
     second: int
 
 
-@query("time")
-def get_current_timestamp(tx: Transaction) -> float:
+@phone.query(group="time")
+def get_current_timestamp(tx: Tx) -> float:
     """Read the clock.
 
     Returns:
@@ -47,8 +47,8 @@ def get_current_timestamp(tx: Transaction) -> float:
     return tx.now
 
 
-@query("time", computes=True)
-def timestamp_to_datetime_info(tx: Transaction, timestamp: float) -> DateTimeInfo:
+@phone.query(group="time", computes=True)
+def timestamp_to_datetime_info(tx: Tx, timestamp: Moment) -> DateTimeInfo:
     """Tell date, time and weekday of a moment in the phone's time zone.
 
     Args:
@@ -73,10 +73,8 @@ def timestamp_to_datetime_info(tx: Transaction, timestamp: float) -> DateTimeInf
     )
 
 
-@query("time", computes=True)
-def datetime_info_to_timestamp(
-    tx: Transaction, year: int, month: int, day: int, hour: int, minute: int, second: int
-) -> float:
+@phone.query(group="time", computes=True)
+def datetime_info_to_timestamp(tx: Tx, year: int, month: int, day: int, hour: int, minute: int, second: int) -> float:
     """Turn a date and time in the phone's time zone into a timestamp.
 
     Args:
@@ -105,12 +103,12 @@ def datetime_info_to_timestamp(
     for name, value, last in (("hour", hour, 23), ("minute", minute, 59), ("second", second, 59)):
         if not 0 <= value <= last:
             raise ValueError(f"{name} must be in 0..{last}")
-    return tx.timestamp(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
+    return tx.moment(datetime(year, month, day, hour, minute, second))  # noqa: DTZ001 (in the phone's zone)
 
 
-@query("time", computes=True)
+@phone.query(group="time", computes=True)
 def shift_timestamp(
-    tx: Transaction, timestamp: float, weeks: int = 0, days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0
+    tx: Tx, timestamp: Moment, weeks: int = 0, days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0
 ) -> float:
     """Move a moment forward, or with negative amounts back.
 
@@ -135,7 +133,7 @@ def shift_timestamp(
     try:
         calendar = timedelta(weeks=weeks, days=days)
         length = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        day = tx.timestamp(tx.local(timestamp).replace(tzinfo=None) + calendar) if calendar else timestamp
+        day = tx.moment(tx.local(timestamp).replace(tzinfo=None) + calendar) if calendar else timestamp
         shifted = day + length.total_seconds()
         tx.local(shifted)  # fails where no calendar has such a moment
     except (OverflowError, ValueError) as error:
@@ -143,8 +141,8 @@ def shift_timestamp(
     return shifted
 
 
-@query("time", computes=True)
-def timestamp_diff(tx: Transaction, timestamp_0: float, timestamp_1: float) -> Difference:
+@phone.query(group="time", computes=True)
+def timestamp_diff(tx: Tx, timestamp_0: Moment, timestamp_1: Moment) -> Difference:
     """Tell how much later the second moment is than the first.
 
     Args:
@@ -163,8 +161,8 @@ def timestamp_diff(tx: Transaction, timestamp_0: float, timestamp_1: float) -> D
     return Difference(days=difference.days, seconds=difference.seconds)
 
 
-@query("time", computes=True)
-def seconds_to_hours_minutes_seconds(tx: Transaction, seconds: float) -> Duration:
+@phone.query(group="time", computes=True)
+def seconds_to_hours_minutes_seconds(tx: Tx, seconds: float) -> Duration:
     """Split a length of time into hours, minutes and seconds; fractions of a second are dropped.
 
     Args:
@@ -181,9 +179,3 @@ def seconds_to_hours_minutes_seconds(tx: Transaction, seconds: float) -> Duratio
     minutes, second = divmod(int(seconds), 60)
     hour, minute = divmod(minutes, 60)
     return Duration(hour=hour, minute=minute, second=second)
-
-
-phone.include(
-    get_current_timestamp, timestamp_to_datetime_info, datetime_info_to_timestamp, shift_timestamp, timestamp_diff,
-    seconds_to_hours_minutes_seconds,
-)  # fmt: skip

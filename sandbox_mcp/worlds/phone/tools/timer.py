@@ -4,10 +4,12 @@ Policy: a timer that has gone off stays in its table, because what has happened 
 cancelling know only those still running.
 """
 
-from typing import TypedDict, cast
+from typing import TypedDict
 
-from sandbox_mcp.tools.definition import NoDataError, action, query
-from sandbox_mcp.world import Transaction
+from sandbox_mcp.world.faults import NoDataError
+from sandbox_mcp.world.tables import Id
+from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.worlds.phone.tables import Timer
 from sandbox_mcp.worlds.phone.world import phone
 
 LONGEST = 7 * 86400.0
@@ -27,8 +29,8 @@ def _check_length(seconds: float) -> None:
         raise ValueError(f"`seconds` {seconds!r} is out of range; expected more than 0 and at most {LONGEST}")
 
 
-@action("timer")
-def set_timer(tx: Transaction, seconds: float, label: str = "Timer") -> str:
+@phone.action(group="timer", adds=[Timer])
+def set_timer(tx: Tx, seconds: float, label: str = "Timer") -> str:
     """Start a timer. When it goes off, the phone says so.
 
     Args:
@@ -42,30 +44,25 @@ def set_timer(tx: Transaction, seconds: float, label: str = "Timer") -> str:
         ValueError: the length is out of range.
     """
     _check_length(seconds)
-    row = {"label": label, "creation_timestamp": tx.now, "due_timestamp": tx.now + seconds}
-    return tx.insert("timer", "timer_id", row)
+    return tx.add(Timer, label=label, creation_timestamp=tx.now, due_timestamp=tx.now + seconds).timer_id
 
 
-@query("timer")
-def list_timers(tx: Transaction) -> list[RunningTimer]:
+@phone.query(group="timer")
+def list_timers(tx: Tx) -> list[RunningTimer]:
     """List the timers that are running, oldest first.
 
     Returns:
         each timer with its id, its label and the seconds left.
     """
     return [
-        RunningTimer(
-            timer_id=str(row["timer_id"]),
-            label=str(row["label"]),
-            seconds_left=cast(float, row["due_timestamp"]) - tx.now,
-        )
-        for row in tx.rows("timer")
-        if cast(float, row["due_timestamp"]) > tx.now
+        RunningTimer(timer_id=timer.timer_id, label=timer.label, seconds_left=timer.due_timestamp - tx.now)
+        for timer in tx.all(Timer)
+        if timer.due_timestamp > tx.now
     ]
 
 
-@action("timer", destructive=True)
-def cancel_timer(tx: Transaction, timer_id: str) -> None:
+@phone.action(group="timer", removes=[Timer])
+def cancel_timer(tx: Tx, timer_id: str) -> None:
     """Stop a timer before it goes off.
 
     Args:
@@ -74,14 +71,14 @@ def cancel_timer(tx: Transaction, timer_id: str) -> None:
     Raises:
         NoDataError: no timer with that id is running.
     """
-    row = tx.row("timer", timer_id)
-    if row is None or cast(float, row["due_timestamp"]) <= tx.now:
+    timer = tx.find(Timer, Id(timer_id))
+    if timer is None or timer.due_timestamp <= tx.now:
         raise NoDataError(f"no timer with the id {timer_id!r} is running")
-    tx.delete("timer", timer_id)
+    tx.remove(timer)
 
 
-@query("timer")
-def wait(tx: Transaction, seconds: float) -> float:
+@phone.query(group="timer")
+def wait(tx: Tx, seconds: float) -> float:
     """Let time pass. Timers that go off meanwhile are announced.
 
     Args:
@@ -94,8 +91,5 @@ def wait(tx: Transaction, seconds: float) -> float:
         ValueError: the length is out of range.
     """
     _check_length(seconds)
-    tx.elapsed += seconds
+    tx.wait(seconds)
     return tx.now + seconds
-
-
-phone.include(set_timer, list_timers, cancel_timer, wait)
