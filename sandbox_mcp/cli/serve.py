@@ -18,7 +18,7 @@ import click
 
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.options import FOLDER, scenarios_of_world
-from sandbox_mcp.cli.served_session import Play, checked_play, offered
+from sandbox_mcp.cli.served_session import Play, checked_play, checked_suite, offered
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -134,8 +134,6 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
     """
-    from sandbox_scenarios import Suite
-
     from sandbox_mcp.session.manager import SessionManager
 
     play = checked_play(click.get_current_context().params)
@@ -145,7 +143,7 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         from sandbox_mcp.server.workers import check_workers
 
         check_workers()
-    suite = Suite(places, world=world)
+    suite = checked_suite(places, world)
     options: Mapping[str, Any] = {
         "max_sessions": given["max_sessions"],
         "users": _users(given),

@@ -6,11 +6,14 @@ otherwise than the options say now.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandbox_mcp.errors import SandboxError
 
 if TYPE_CHECKING:
+    from sandbox_scenarios import Suite
+
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import SessionManager
     from sandbox_mcp.session.open_session import OpenSession
@@ -27,6 +30,23 @@ class Play:
     user_channel: str | None
     session: str | None
     elicits: bool
+
+
+def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
+    """The scenarios to serve. Those of one's own are looked through now, since a client could be told but little.
+
+    Raises:
+        ScenarioError: a file cannot be used.
+        UnknownWorldError: a scenario is of a world that is not known.
+    """
+    from sandbox_scenarios import Suite
+
+    from sandbox_mcp.worlds import named
+
+    suite = Suite(places, world=world)
+    for name in dict.fromkeys(map(suite.world, suite.names("*"))) if places else ():
+        named(name)
+    return suite
 
 
 def checked_play(options: Mapping[str, Any]) -> Play:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sandbox_mcp.cli import serve
+from sandbox_mcp.cli import group, serve
 from sandbox_mcp.cli.serve import command, default_log_dir
 from sandbox_mcp.session.manager import UserFactory
 from tests.each import each
@@ -43,6 +43,22 @@ def users_of(*args: str) -> Mapping[str, UserFactory]:
 
 
 MODELLED = ("--user-model", "m", "--user-base-url", "http://127.0.0.1:1", "--user-api-key-env", "KEY")
+
+
+@each(
+    ("entry", "problem"),
+    [
+        ("extends: wifi_off\n    max_turnz: 3", "unknown key 'max_turnz'; did you mean 'max_turns'?"),
+        ("world: nowhere\n    about: Ask.", "unknown world 'nowhere'; known: phone"),
+    ],
+)
+@each("started", [["serve"], ["connect", "claude-desktop"]])
+def test_scenarios_of_ones_own_that_cannot_be_used_are_told_before_anything_is_served(
+    entry: str, problem: str, started: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").write_text(f"family: mine\nscenarios:\n  - name: mine\n    {entry}\n")
+    told = CliRunner().invoke(group, [*started, "--scenarios", str(tmp_path)])
+    assert problem in str(told.exception)
 
 
 def test_users_are_known_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

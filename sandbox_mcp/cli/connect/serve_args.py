@@ -35,12 +35,11 @@ def checked(given: Sequence[str]) -> ServeArgs:
     Raises:
         SandboxError: ``serve`` would refuse it, or no host can use it.
     """
-    from sandbox_scenarios import Suite
     from sandbox_scenarios.variants import BASE, variant_named
 
     from sandbox_mcp.cli.serve import check_no_http
     from sandbox_mcp.cli.serve import command as serve
-    from sandbox_mcp.cli.served_session import checked_play
+    from sandbox_mcp.cli.served_session import checked_play, checked_suite
 
     try:
         context = serve.make_context("serve", list(given))
@@ -52,7 +51,7 @@ def checked(given: Sequence[str]) -> ServeArgs:
     implied = options["scenario"] is not None and options["user_channel"] is None
     check_no_http(context)
     play = checked_play({**options, "user_channel": "tool" if implied else options["user_channel"]})
-    suite = Suite(options["places"], world=options["world"])
+    suite = checked_suite(options["places"], options["world"])
     if play.scenario is not None:
         suite.get(play.scenario)
         variant_named(play.variant or BASE)
