@@ -8,11 +8,12 @@ notebook, the sessions run in a loop of their own, in a thread.
 import asyncio
 import inspect
 import math
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import nullcontext
+import shutil
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any, Literal, TypeVar, get_args
 
 import anyio
@@ -103,8 +104,8 @@ def evaluate(
         metrics: Further families of metrics to ask, by name or as objects.
         keep_spoiled: Also score sessions that their user spoiled.
         jobs: Sessions played at a time.
-        out: Folder for logs, manifest and summary, in which the same call plays only what is missing; nothing is kept
-            without.
+        out: Folder for logs, manifest and summary, in which the same call plays only what is missing; without, nothing
+            is kept unless the run breaks, and then the error says where.
         pack: Whether logs go into packs; without, those of many sessions do.
         transport: How the agent reaches its tools: ``direct``, ``memory`` or ``http``.
         max_turn_seconds: How long an agent may take to answer one message of the user.
@@ -172,8 +173,8 @@ def evaluate(
     )  # fmt: skip
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if pack is None else pack)
     tally = RunTally(prices, budget, metric=metric, own_metrics=own)
-    with nullcontext(out) if out else TemporaryDirectory() as place:
-        folder = RunFolder(Path(place))
+    with nullcontext(Path(out)) if out else _passing_place() as place:
+        folder = RunFolder(place)
         crew = Crew(known, playing, users, folder, knowledge, keep_spoiled, asked, instructions)
         whole = details or len(plan.units) < PACKED_FROM
         watch = watch or (lambda _progress, _tally: None)
@@ -184,6 +185,24 @@ def evaluate(
             flush()
     report.name = str(out or playing.name)
     return report
+
+
+@contextmanager
+def _passing_place() -> Generator[Path]:
+    """A folder that goes when the run is over; where the run breaks it stays with what was played, which may be dear.
+
+    The error then has a note that says where, and how to go on.
+    """
+    place = Path(mkdtemp(prefix="sandbox-run-"))
+    try:
+        yield place
+    except BaseException as error:
+        if any(RunFolder(place).logs.glob("*")):
+            error.add_note(f"what had been played is kept; the same call with out={str(place)!r} goes on from there")
+            raise
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def as_played(crew: Crew, mode: RunMode, row_answers: AnswerForm) -> Crew:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ import anyio
 import pytest
 from sandbox_grader import GraderError, Verdict
 from sandbox_grader.report import Report
+from sandbox_scenarios import ScenarioError
 
 import sandbox_mcp
 from sandbox_mcp import Metric, Suite, evaluate, grade
@@ -30,6 +32,13 @@ from tests.run.runs import FEW
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIRST, OWN_METRIC = PYTHON.findall((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def passing_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where folders are made that nobody asked for."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
 
 
 async def agent(asked: Any) -> str:
@@ -302,7 +311,7 @@ def test_a_metric_that_breaks_or_says_something_else_is_told_in_a_line(broken: s
         ("{'n': {1}}", r"metric 'broken': n is \{1\}; expected what JSON can hold"),
     ],
 )
-def test_a_metric_that_cannot_sum_up_is_told_in_a_line(broken: str, said: str) -> None:
+def test_a_metric_that_cannot_sum_up_is_told_in_a_line(broken: str, said: str, passing_place: Path) -> None:
     class Broken(Metric):
         name = "broken"
         source = "ours"
@@ -315,6 +324,49 @@ def test_a_metric_that_cannot_sum_up_is_told_in_a_line(broken: str, said: str) -
 
     with pytest.raises(GraderError, match=f"^{said}"):
         evaluate(agent, Suite().select("wifi_off"), metrics=[Broken()])
+
+
+class Fragile(Metric):
+    """A metric that can be mended between two calls: it sums up, or grades, only when it may."""
+
+    name, source = "fragile", "ours"
+    grades = sums_up = False
+
+    def grade(self, subject: Any, mode: Any) -> Verdict:
+        return Verdict({"n": 1 // self.grades})
+
+    def summarise(self, graded: Any, mode: Any) -> Any:
+        return {"all": len(graded) // self.sums_up}
+
+
+@each("grades", [False, True])
+def test_what_was_played_is_kept_where_a_metric_breaks_and_counts_once_it_is_mended(
+    grades: bool, passing_place: Path
+) -> None:
+    metric, chosen = Fragile(), Suite().select("wifi_off")
+    metric.grades = grades
+    with pytest.raises(GraderError, match="metric 'fragile' failed") as broke:
+        evaluate(agent, chosen, metrics=[metric])
+    [note] = broke.value.__notes__
+    [place] = re.findall(r"the same call with out='(.*)' goes on from there", note)
+    assert Path(place).parent == passing_place
+    metric.grades = metric.sums_up = True
+
+    async def not_asked_again(one: Any) -> str:
+        raise AssertionError
+
+    not_asked_again.__name__ = agent.__name__
+    report = evaluate(not_asked_again, chosen, metrics=[metric], out=place)
+    assert report.families()["fragile"] == {"all": 1}
+
+
+def test_a_run_without_a_place_leaves_nothing_behind(passing_place: Path) -> None:
+    evaluate(agent, Suite().select("wifi_off"))
+    with pytest.raises(ScenarioError, match="variant"):
+        evaluate(agent, Suite().select("wifi_off"), variants="nope")
+    with pytest.raises(GraderError):
+        evaluate(agent, Suite().select("wifi_off"), metric="nope.x")
+    assert list(passing_place.iterdir()) == []
 
 
 def test_a_metric_of_ones_own_is_asked_shown_and_counted() -> None:
