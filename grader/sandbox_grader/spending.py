@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.statistics import rounded
-from sandbox_grader.values import is_object
+from sandbox_grader.values import is_number, is_object
 from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 
@@ -66,6 +66,16 @@ class Price:
             raise GraderError(f"price {text!r} is not of the form PROMPT/COMPLETION per million tokens, such as 2.5/10")
         return cls(prompt, completion)
 
+    @classmethod
+    def from_json(cls, told: object) -> "Price | None":
+        """From what a manifest has; None where that is no price."""
+        if not is_object(told):
+            return None
+        prompt, completion = told.get("prompt"), told.get("completion")
+        if not (is_number(prompt) and is_number(completion) and 0 <= prompt < MILLION and 0 <= completion < MILLION):
+            return None
+        return cls(prompt, completion)
+
     def of(self, used: Usage) -> float:
         """What these tokens cost."""
         return (self.prompt * used.prompt_tokens + self.completion * used.completion_tokens) / MILLION
@@ -86,6 +96,12 @@ class Prices:
         agent, user = _cost(self.agent, spent.agent), _cost(self.user, spent.user)
         total = None if agent is None or user is None else agent + user
         return {"agent": rounded(agent), "user": rounded(user), "total": rounded(total)}
+
+    @classmethod
+    def from_json(cls, told: object) -> "Prices":
+        """From what :meth:`to_json` gives; a role of which nothing usable is said has no price."""
+        roles = told if is_object(told) else dict[str, Any]()
+        return cls(Price.from_json(roles.get("agent")), Price.from_json(roles.get("user")))
 
     def to_json(self) -> Mapping[str, Any] | None:
         """As a manifest has it."""

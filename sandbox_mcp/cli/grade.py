@@ -89,6 +89,7 @@ def command(
     from sandbox_grader.many import SuiteFinder, grade_many
     from sandbox_grader.tables import EXPLAINING, FORMS
 
+    from sandbox_mcp.run.cost import with_costs
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.finding import find_logs
 
@@ -105,6 +106,7 @@ def command(
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     _tell_scores(report)
     report.warnings += mixed(report.sessions)
+    with_costs(report, logs, paths)
     warn(*report.warnings, *unreadable_lines(report))
     if not as_json and (told := without_scenario(report)):
         warn(told)

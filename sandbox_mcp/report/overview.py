@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from sandbox_grader.scores import SCORE
-from sandbox_grader.spending import Price, Prices, Spent
+from sandbox_grader.spending import Prices, Spent
 from sandbox_grader.statistics import PASS, Estimate, ScoredSession, by_cell, compare, mean_score, pass_at, pass_hat
 from sandbox_grader.toolscan.scores import PATTERNS
 
@@ -64,10 +64,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     agent: Mapping[str, Any] = manifest.get("agent") or {}
     user: Mapping[str, Any] = manifest.get("user") or {}
     versions: Mapping[str, Any] = manifest.get("versions") or {}
-    told: Mapping[str, Any] = manifest.get("prices") or {}
-    prices = Prices(
-        *(Price(told[who]["prompt"], told[who]["completion"]) if told.get(who) else None for who in ("agent", "user"))
-    )
+    prices = Prices.from_json(manifest.get("prices"))
     return {
         "key": source.key,
         "name": source.key,
@@ -89,7 +86,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
             "unscored": states["unscored"],
             "spoiled": states["spoiled"],
         },
-        "cost": prices.of(spent)["total"] if told else None,
+        "cost": prices.of(spent)["total"] if prices else None,
         "tokens": spent.tokens or None,
         "seconds": sum(facts.get("seconds") or 0.0 for _, facts in rows) or None,
         "running": planned > len(rows) and bool(rows),

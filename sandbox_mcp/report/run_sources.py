@@ -1,14 +1,13 @@
 """The runs below the paths that a person names: where the logs of each lie, and what it says of itself."""
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.run.folder import MANIFEST
+from sandbox_mcp.run.folder import MANIFEST, manifest_in
 from sandbox_mcp.trajectory.finding import folder_of, stamped_logs
 from sandbox_mcp.trajectory.packs import PACKED, SUFFIX, has_log
 
@@ -59,7 +58,7 @@ def find_runs(paths: Iterable[Path]) -> list[RunSource]:
             key = name
             while key in found and found[key].path != place:
                 key = f"{key}~"
-            found[key] = RunSource(key, place, _manifest(place / MANIFEST), loose)
+            found[key] = RunSource(key, place, manifest_in(place), loose)
     return list(found.values())
 
 
@@ -75,14 +74,3 @@ def _places(path: Path) -> list[tuple[Path, bool]]:
         elif any(name.endswith((SUFFIX, PACKED)) for name in files) and not any(map(place.is_relative_to, runs)):
             loose.append(place)
     return [*((run, False) for run in runs), *((place, True) for place in loose)] if runs else [(path, False)]
-
-
-def _manifest(path: Path) -> Mapping[str, Any]:
-    """What a run says of itself; nothing where it says nothing, or the file of that name is another program's."""
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    told = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-    ours = all(isinstance(told.get(name), dict) for name in ("agent", "user", "scenarios"))
-    return told if ours else {}

@@ -1,15 +1,20 @@
-"""How much a run may spend.
+"""How much a run may spend, and what its sessions have cost when they are graded later.
 
 Policy: a budget counts everything that the folder has cost, sessions that broke and were set aside included. No
 session is begun that the budget would not cover if it cost as much as the mean so far; sessions under way are played to
-their end.
+their end. Logs that are graded together have prices where all their runs had the same.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from sandbox_grader.spending import Prices, Spent
+from sandbox_grader.report import Report
+from sandbox_grader.spending import Prices, Spent, spent_in
 
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.folder import MANIFEST, RunFolder, manifest_in
+from sandbox_mcp.trajectory.finding import LogPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +46,18 @@ def checked(budget: Budget, prices: Prices, *, modelled_user: bool) -> Budget:
         if modelled_user and prices.user is None:
             raise RunError("a budget needs prices; give the user's model with --user-price PROMPT/COMPLETION")
     return budget
+
+
+def with_costs(report: Report, logs: LogPaths, named: Iterable[Path]) -> None:
+    """Add to a report of graded logs the prices of their runs, and what the runs among ``named`` set aside.
+
+    Where the runs had different prices no cost is told, and a warning says so.
+    """
+    runs = {folder.resolve().parent for folder in logs.folders}
+    found = {Prices.from_json(manifest_in(run).get("prices")) for run in runs}
+    if len(found) == 1:
+        [report.prices] = found
+    elif found:
+        report.warnings.append("the runs of these logs have different prices, or some none, so that no cost is told")
+    whole = {path.resolve() for path in named if (path / MANIFEST).is_file()}
+    report.wasted = sum((spent_in(log) for run in whole for log in RunFolder(run).set_aside()), Spent())

@@ -34,6 +34,17 @@ FIXED = ("schema", "agent", "user")
 """What of a manifest may not differ between two commands that share a folder."""
 
 
+def manifest_in(folder: Path) -> Mapping[str, Any]:
+    """What a run says of itself; nothing where it says nothing, or the file of that name is another program's."""
+    try:
+        data: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    told = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    ours = all(isinstance(told.get(name), dict) for name in ("agent", "user", "scenarios"))
+    return told if ours else {}
+
+
 @dataclass(frozen=True, slots=True)
 class RunFolder:
     """Where one run is kept."""

@@ -45,6 +45,12 @@ class LogPaths(Sequence[Path]):
         """The same paths."""
         return paths if isinstance(paths, cls) else cls(map(str, paths))
 
+    @property
+    def folders(self) -> frozenset[Path]:
+        """The folders in which the logs and their packs lie."""
+        inside = {os.path.dirname(text) for text in self.texts}  # noqa: PTH120  (a path for each would take long)
+        return frozenset(Path(place).parent if place.endswith(PACKED) else Path(place) for place in inside)
+
     @overload
     def __getitem__(self, index: int) -> Path: ...
     @overload

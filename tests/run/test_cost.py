@@ -1,13 +1,20 @@
 """Prices, what is spent, and budgets that are kept."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_clients.base import AgentTurn
+from sandbox_clients.function import Asked
 from sandbox_grader.errors import GraderError
 from sandbox_grader.spending import Price, Prices, Spent
 
+from sandbox_mcp import Suite, evaluate
+from sandbox_mcp.cli.grade import command as grade
 from sandbox_mcp.models.usage import Usage
 from sandbox_mcp.run.cost import Budget, checked
 from sandbox_mcp.run.errors import RunError
@@ -81,3 +88,57 @@ def test_sessions_under_way_are_expected_to_cost_the_mean(
 ) -> None:
     used: dict[str, Any] = {"prompt": 50 * sessions}
     assert Budget(tokens=limit).allows(spent(**used), sessions, running, Prices()) is allowed
+
+
+def graded(*paths: object) -> Any:
+    found = CliRunner().invoke(grade, [*map(str, paths), "--json", "--quiet"])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def run_at(out: Path, prices: Prices, **options: Any) -> Any:
+    async def asks_a_model(_: Asked) -> AgentTurn:
+        return AgentTurn("Hm.", {"usage": {"prompt_tokens": 500, "completion_tokens": 20, "requests": 1}})
+
+    few = Suite().select("wifi_off", "landlord_number")
+    return evaluate(asks_a_model, few, out=out, prices=prices, **options).summary()
+
+
+@each("pack", [False, True])
+def test_graded_again_a_run_costs_what_it_cost(pack: bool, tmp_path: Path) -> None:
+    out = tmp_path / str(pack)
+    cost = run_at(out, AGENT, pack=pack)["cost"]
+    assert cost["total"] > 0
+    assert graded(out)["cost"] == graded(out / "logs")["cost"] == cost
+
+
+def test_what_was_set_aside_is_told_where_the_whole_run_is_graded(tmp_path: Path) -> None:
+    run_at(tmp_path, AGENT)
+    log, _ = (tmp_path / "logs").iterdir()
+    *lines, end = log.read_text("utf-8").splitlines()
+    log.write_text("\n".join([*lines, json.dumps({**json.loads(end), "reason": "agent_failed"}), ""]), "utf-8")
+    told = run_at(tmp_path, AGENT)
+    assert told["cost"]["set_aside"] > 0
+    assert {key: graded(tmp_path)[key] for key in ("cost", "tokens")} == {key: told[key] for key in ("cost", "tokens")}
+    assert graded(log)["cost"]["set_aside"] == 0
+
+
+def test_runs_of_different_prices_have_no_cost_in_common(tmp_path: Path) -> None:
+    run_at(tmp_path / "a", AGENT)
+    run_at(tmp_path / "b", Prices(agent=Price(1, 1)))
+    run_at(tmp_path / "c", Prices())
+    for other in "bc":
+        found = graded(tmp_path / "a", tmp_path / other)
+        assert found["cost"] is None
+        assert "different prices" in found["warnings"][-1]
+    assert graded(tmp_path / "c")["cost"] is None
+
+
+@each("told", [None, 3, {}, {"agent": 3}, {"agent": {"prompt": "1", "completion": True}}, {"user": {"prompt": -1}}])
+def test_what_is_no_price_in_a_manifest_is_none(told: Any) -> None:
+    assert not Prices.from_json(told)
+
+
+@each("prices", [Prices(), AGENT, Prices(Price(1, 2.5), Price(0, 0))])
+def test_prices_are_read_as_they_are_written(prices: Prices) -> None:
+    assert Prices.from_json(prices.to_json()) == prices
