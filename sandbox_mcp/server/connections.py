@@ -13,7 +13,9 @@ from weakref import WeakKeyDictionary
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import INVALID_REQUEST
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -68,7 +70,7 @@ class Connections:
             return await JSONResponse(refusal, 400)(scope, receive, send)
         if read is None:
             return None  # the client has gone before it had said what it wants
-        used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        used = _connection_of(scope)
         if used is None:
             if isinstance(owner, OpenSession) and await self._plain.answered(owner, scope, read, send):
                 return None
@@ -179,6 +181,13 @@ class Connections:
         task = asyncio.get_running_loop().create_task(_left(self._transport, name))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+
+def _connection_of(scope: Scope) -> str | None:
+    """The connection that a request names; the newer protocol has none, so there the name means nothing."""
+    headers = Headers(scope=scope)
+    is_newer = headers.get(MCP_PROTOCOL_VERSION_HEADER, LATEST_HANDSHAKE_VERSION) not in HANDSHAKE_PROTOCOL_VERSIONS
+    return None if is_newer else headers.get(MCP_SESSION_ID_HEADER)
 
 
 async def _left(transport: StreamableHTTPSessionManager, name: str) -> None:

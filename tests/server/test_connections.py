@@ -11,7 +11,7 @@ import pytest
 from sandbox_mcp.server.connections import MOST
 from sandbox_mcp.session.manager import SessionManager
 from tests.each import each
-from tests.server.serving_kit import LEGACY, SUITE, RawMcp, Served, opened_in, served
+from tests.server.serving_kit import ENVELOPE, LEGACY, MODERN, SUITE, RawMcp, Served, opened_in, served
 
 pytestmark = pytest.mark.anyio
 ASKING = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": LEGACY}
@@ -43,6 +43,26 @@ async def test_a_connection_is_unknown_at_every_other_url(server: Served, method
     async with server.http.stream(method, where[elsewhere], headers=headers, **body) as answer:
         assert answer.status_code == 404
     assert (await raw.post(pong())).status_code == 200
+
+
+@each("named", ["mine", "nonsense"])
+@each("name", ["tools/call", "tools/list"])
+async def test_the_newer_protocol_knows_no_connections(server: Served, name: str, named: str) -> None:
+    session = opened_in(server.manager)
+    raw = RawMcp(server.http, server.url(session), MODERN)
+    older = await connected(server, session)
+    raw.session = older.session if named == "mine" else {"Mcp-Session-Id": named}
+    params = {"_meta": ENVELOPE, **({"name": "get_wifi_status", "arguments": {}} if name == "tools/call" else {})}
+    told = {"Mcp-Method": name, "Mcp-Name": "get_wifi_status"}
+    answer = await raw.post({"jsonrpc": "2.0", "id": 1, "method": name, "params": params}, told)
+    assert (answer.status_code, "result" in answer.json()) == (200, True)
+
+
+async def test_a_connection_outlives_a_refused_attempt_of_the_newer_protocol_to_end_it(server: Served) -> None:
+    raw = await connected(server, session := opened_in(server.manager))
+    headers = {**ASKING, "MCP-Protocol-Version": MODERN, **raw.session}
+    refused = await server.http.delete(server.url(session), headers=headers)
+    assert (refused.status_code, (await raw.post(pong())).status_code) == (405, 200)
 
 
 async def test_a_session_keeps_the_connections_that_were_used_last(server: Served) -> None:

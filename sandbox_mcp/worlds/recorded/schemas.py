@@ -2,7 +2,8 @@
 
 Policy: a tape has what a server really said, so what a keyword cannot mean is left out and not refused; values are
 checked by the rest. What has itself inside may be anything there, and so may what lies behind ``MOST_REFERENCES``,
-because definitions that refer to each other multiply.
+because definitions that refer to each other multiply. Values that a server wants to see in headers too are not asked
+for there: nothing here reads them, and clients drop a tool that asks for it in a wrong place.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from sandbox_mcp.tools.value_schemas import JsonType, is_within, referred
 
 MOST_REFERENCES = 2_000
 """How many references of one schema are written out."""
+_ELSEWHERE = frozenset({"$defs", "definitions", "x-mcp-header"})
+"""What says nothing of a value: definitions, written out where they are meant, and the header that repeats it."""
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SCHEMAS = frozenset({"items", "not", "if", "then", "else", "contains", "propertyNames"})
@@ -50,7 +53,7 @@ class _Writing:
         return found
 
     def _held(self, keyword: str, held: Any, via: tuple[str, ...]) -> Any:
-        if keyword in ("$defs", "definitions") or (keyword == "$ref" and is_within(held)):
+        if keyword in _ELSEWHERE or (keyword == "$ref" and is_within(held)):
             return _NOTHING
         if keyword in _MAPS:
             named = cast("Mapping[str, Any]", held).items() if isinstance(held, Mapping) else ()

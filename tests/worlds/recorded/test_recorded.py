@@ -169,6 +169,16 @@ def test_schemas_are_used_as_servers_write_them(tmp_path: Path, schema: Any, val
     assert isinstance(bound, Bound) is accepted
 
 
+def test_no_value_is_asked_for_in_a_header_too(tmp_path: Path):
+    properties = {"region": {"type": "string", "x-mcp-header": "Region"}, "x-mcp-header": {"type": "string"}}
+    given = {"type": "object", "properties": properties}
+    tool = {"kind": "tool", "name": "try", "inputSchema": given, "annotations": {"readOnlyHint": True}}
+    (tmp_path / "mirrored.jsonl").write_text(f"{LINES[0]}\n{json.dumps(tool)}\n", encoding="utf-8")
+    [world] = load(tmp_path / "mirrored.jsonl")
+    schema = present(world.agent_tools["try"]).schema
+    assert schema["properties"] == {"region": {"type": "string"}, "x-mcp-header": {"type": "string"}}
+
+
 def test_the_digest_of_a_scenario_follows_the_tape_and_not_its_place(tmp_path: Path):
     original = Suite([HERE / "lamps.yaml"]).get("light_the_second_lamp").digest
     for name in ("lamps.yaml", "lamps.jsonl"):
