@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 PASS = 1.0 - 1e-9
@@ -193,16 +194,15 @@ def _t(quantile: float, freedom: int) -> float:
 def mean_score(sessions: Iterable[ScoredSession]) -> Estimate:
     """The mean over trials, then over scenarios and variants, with its interval, clustered by scenario.
 
-    Where all values are within 0 and 1 the interval is kept there too. ``sessions`` counts what the mean is of.
+    The interval is kept :func:`where_values_lie`. ``sessions`` counts what the mean is of.
 
     Raises:
         ValueError: there are no sessions.
     """
     cells = by_cell(sessions)
     values = {cell: [session.score for session in items] for cell, items in cells.items()}
-    shares = all(0 <= value <= 1 for items in values.values() for value in items)
     found = clustered_mean(_clusters({cell: math.fsum(items) / len(items) for cell, items in values.items()}))
-    return within(found, *((0.0, 1.0) if shares else (-math.inf, math.inf)), sum(map(len, values.values())))
+    return where_values_lie(found, values.values(), sum(map(len, values.values())))
 
 
 def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
@@ -351,6 +351,16 @@ def correlation(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, flo
 def _changes(values: Sequence[float]) -> bool:
     """Whether values differ by more than rounding, by which the mean of three 0.1 already does."""
     return max(values) - min(values) > NOISE * max(map(abs, values))
+
+
+def where_values_lie(found: Estimate, values: Iterable[Iterable[float]], sessions: int | None = None) -> Estimate:
+    """The estimate with its interval from 0 on where no value is negative, as of counts, and up to 1 for shares.
+
+    The values tell which they are, since nothing else says what a metric of others can come to.
+    """
+    all_of_them = list(chain.from_iterable(values))
+    least = -math.inf if min(all_of_them) < 0 else 0.0
+    return within(found, least, 1.0 if least == 0 and max(all_of_them) <= 1 else math.inf, sessions)
 
 
 def within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:

@@ -203,3 +203,12 @@ def test_the_difference_is_that_of_the_means(pairs: list[tuple[float, float]]) -
 
 def test_a_value_beyond_1_is_not_cut() -> None:
     assert mean_score(run(a=[3.0], b=[5.0])).high > 5
+
+
+@given(st.lists(st.floats(-5, 9), min_size=2, max_size=12))
+def test_an_interval_lies_where_its_values_can(values: list[float]) -> None:
+    free = clustered_mean({str(n): [value] for n, value in enumerate(values)})
+    found = mean_score(run(**{f"s{n}": [value] for n, value in enumerate(values)}))
+    least, most = (0 if min(values) >= 0 else -math.inf), (1 if min(values) >= 0 and max(values) <= 1 else math.inf)
+    assert found.low == pytest.approx(max(least, free.low))
+    assert found.high == pytest.approx(min(most, free.high))

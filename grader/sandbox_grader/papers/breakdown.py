@@ -73,6 +73,11 @@ def _wanted(scores: Scores) -> tuple[str]:
     return ("not told" if found is None else _bucket(int(found)),)
 
 
+def _told(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
+    """What is read of the course of a session that counts."""
+    return lambda scores: (read(scores.course),) if scores.scored else ()
+
+
 def _metric(name: str, metric: str) -> PaperColumn:
     return PaperColumn(name, MetricMean(metric), scale=1, digits=3, optional=True)
 
@@ -85,8 +90,8 @@ MEASURES: Final = (
     _metric("ToolScan success", "toolscan.success"),
     _metric("MTU right", "mtu_bench.right"),
     _metric("turn count", "toolsandbox.turn_count"),
-    PaperColumn("calls", ObservedMean(lambda scores: (scores.course.calls,)), 1, 2),
-    PaperColumn("failed calls", ObservedMean(lambda scores: (scores.course.failed,)), 1, 2),
+    PaperColumn("calls", ObservedMean(_told(lambda course: course.calls)), 1, 2),
+    PaperColumn("failed calls", ObservedMean(_told(lambda course: course.failed)), 1, 2),
 )
 """What is told of every group of sessions."""
 
@@ -217,11 +222,6 @@ def _mended(kinds: Sequence[str]) -> ObservedMean:
     return ObservedMean(
         lambda scores: (float(mended) for kind, mended in scores.course.slips if kind in kinds and scores.scored)
     )
-
-
-def _told(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
-    """What is read of the course of a session that counts."""
-    return lambda scores: (read(scores.course),) if scores.scored else ()
 
 
 def _score_where(name: str, holds: Callable[[SessionCourse], bool]) -> PaperColumn:

@@ -21,7 +21,7 @@ from sandbox_grader.statistics import (
     correlation,
     mean_of_means,
     mean_score,
-    within,
+    where_values_lie,
 )
 
 Observe = Callable[[Scores], Iterable[float]]
@@ -50,9 +50,9 @@ class ObservedMean:
         return {cluster: values for cluster, values in found.items() if values}
 
     def of(self, sessions: Sequence[Scores]) -> Estimate | None:
-        """The mean; where all observations are shares its interval is kept within 0 and 1."""
+        """The mean, with its interval where observations can lie."""
         values = self.observed(sessions)
-        return _within_shares(clustered_mean(values), values.values()) if values else None
+        return where_values_lie(clustered_mean(values), values.values()) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class MeanOfColumns:
         found = mean_of_means(observed)
         printed = [round(clustered_mean(values).mean * 100, 2) for values in observed]
         found = Estimate(average(printed) / 100, found.low, found.high, found.clusters, found.sessions)
-        return _within_shares(found, (items for values in observed for items in values.values()))
+        return where_values_lie(found, (items for values in observed for items in values.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,3 @@ class CorrelationOf:
 def played_with(variant: str) -> Callable[[Scores], bool]:
     """Chooses the sessions of one variant."""
     return lambda scores: scores.variant == variant
-
-
-def _within_shares(found: Estimate, values: Iterable[Iterable[float]]) -> Estimate:
-    """The estimate, within 0 and 1 where all values are."""
-    shares = all(0 <= value <= 1 for items in values for value in items)
-    return within(found, 0.0, 1.0) if shares else found

@@ -219,13 +219,18 @@ def _dialogues(part: Part) -> Total:
     return Total(observe)
 
 
+def _counted(read: Callable[[Scores], float]) -> Callable[[Scores], Iterable[float]]:
+    """What is read of a dialogue that counts."""
+    return lambda scores: (read(scores),) if scores.counted(FAMILY) else ()
+
+
 DESCRIPTION: Final = (
     PaperColumn("normal", _dialogues("normal"), 1, 0, optional=True),
     PaperColumn("hard", _dialogues("hard"), 1, 0, optional=True),
     PaperColumn("dialogues", Total(lambda _: (1,)), 1, 0),
     PaperColumn("turns", Total(lambda scores: (len(scores.explained(FAMILY)),)), 1, 0),
-    PaperColumn("turns per dialogue", ObservedMean(lambda scores: (len(scores.explained(FAMILY)),)), 1, 2),
-    PaperColumn("tools offered", ObservedMean(lambda scores: (scores.course.tools,)), 1, 2),
+    PaperColumn("turns per dialogue", ObservedMean(_counted(lambda s: len(s.explained(FAMILY)))), 1, 2),
+    PaperColumn("tools offered", ObservedMean(_counted(lambda s: s.course.tools)), 1, 2),
     PaperColumn("calls wanted per turn", ObservedMean(lambda scores: map(_wanted, scores.explained(FAMILY))), 1, 2),
     PaperColumn(
         "turns without a call %", ObservedMean(lambda s: (float(not _wanted(r)) for r in s.explained(FAMILY))), 100, 1

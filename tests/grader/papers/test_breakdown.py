@@ -38,11 +38,17 @@ def course(*batches: list[AgentCall]) -> SessionCourse:
     return course_of(log.trajectory())
 
 
-def table(name: str, *sessions: Scores, label: str = "") -> dict[str, dict[str, Any]]:
-    """A filled breakdown: rows by label, each with its values by column."""
+def cells(name: str, *sessions: Scores) -> dict[str, dict[str, dict[str, Any]]]:
+    """A filled breakdown: rows by label, each with its cells by column."""
     (found,) = paper_tables(f"breakdown/{name}")
-    told = found.filled([LabelledRun(Report(list(sessions), name="run"), label)]).to_json()
-    return {row["row"]: {name: cell["value"] for name, cell in row["cells"].items()} for row in told["rows"]}
+    told = found.filled([LabelledRun(Report(list(sessions), name="run"), "")]).to_json()
+    return {row["row"]: row["cells"] for row in told["rows"]}
+
+
+def table(name: str, *sessions: Scores) -> dict[str, dict[str, Any]]:
+    """A filled breakdown: rows by label, each with its values by column."""
+    rows = cells(name, *sessions).items()
+    return {label: {name: cell["value"] for name, cell in row.items()} for label, row in rows}
 
 
 def scores(scenario: str, value: float, **more: Any) -> Scores:
@@ -141,6 +147,20 @@ def test_several_models_are_taken_apart_each_by_itself() -> None:
 
 def test_figures_that_no_session_has_are_left_out() -> None:
     assert "MTU right" not in table("world", scores("a", 1.0))["not told"]
+
+
+def test_sessions_that_do_not_count_are_counted_and_measured_by_nothing() -> None:
+    played = scores("a", 1.0, course=SessionCourse(calls=2, failed=1))
+    broke = scores("b", 0.0, course=SessionCourse(calls=40, failed=40), reason="it broke")
+    row = table("variant", played, broke)["base"]
+    assert (row["sessions"], row["scored"], row["score"]) == (2, 1, 1.0)
+    assert (row["calls"], row["failed calls"]) == (2, 1)
+
+
+def test_no_interval_of_a_count_lies_below_nothing() -> None:
+    few = [scores(str(n), 0.0, course=SessionCourse(calls=9 * (n == 0), failed=9 * (n == 0))) for n in range(5)]
+    found = cells("variant", *few)["base"]
+    assert {name: found[name]["low"] for name in ("calls", "failed calls")} == {"calls": 0.0, "failed calls": 0.0}
 
 
 def test_every_session_is_in_every_grouping_by_one_thing() -> None:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.course import SessionCourse
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers import importer
 from sandbox_grader.metric import Verdict
@@ -255,3 +256,16 @@ def test_of_another_benchmarks_turns_the_first_call_is_scored(mode: Any) -> None
     assert figures["ToolTalk TS"] == pytest.approx(2 / 3)
     assert figures["ToolTalk TPR"] == pytest.approx(2 / 3)
     assert not any(name.startswith(("OOD", "API-Bank")) for name in figures)
+
+
+def test_dialogues_that_were_not_scored_make_none_shorter() -> None:
+    rows = [{"id": f"row {turn}", "gt": ["f()"]} for turn in range(3)]
+    whole = {"mtu_bench": Verdict({"setting": "M-S"}, rows)}
+    told, course = replace(scores("a", 1.0), verdicts=whole), SessionCourse(tools=8)
+    broke = replace(told, scenario="b", reason="it broke", course=SessionCourse(tools=2))
+    (table,) = paper_tables("mtu-bench/table7")
+    [row] = table.filled([run(replace(told, course=course), broke)]).to_json()["rows"]
+    assert {name: row["cells"][name]["value"] for name in ("turns per dialogue", "tools offered")} == {
+        "turns per dialogue": 3,
+        "tools offered": 8,
+    }
