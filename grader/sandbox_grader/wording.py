@@ -19,7 +19,7 @@ from sandbox_mcp.plurals import counted
 Cells = list[Sequence[object]]
 TOO_FEW = "these are too few scenarios to have found any difference 4 times in 5, however large it is"
 MOST_NAMED = 5
-"""How many sessions of a kind are named."""
+"""How many sessions of a kind, or logs that cannot be read, are named."""
 UNKNOWN_SMALLEST = "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
 
 
@@ -119,6 +119,10 @@ def remarks(report: Report) -> list[str]:
 
 def _remarks(report: Report, summary: Mapping[str, Any]) -> Iterator[str]:
     counts = summary["counts"]
+    yield from report.warnings
+    yield from (item.reason for item in report.unreadable[:MOST_NAMED])
+    if len(report.unreadable) > MOST_NAMED:
+        yield f"cannot be read: {counted(len(report.unreadable), 'log')}, named with --json"
     if report.stopped:
         yield f"stopped at the {report.stopped}; the same command with a higher one goes on"
     if cost := summary["cost"]:

@@ -65,7 +65,7 @@ def command(
         return grade_many(find_logs([path]), find, mode, metric=metric, name=str(path), watch=watch)
 
     one, *others = map(read, paths)
-    unreadable = [name_left_out(report) for report in (one, *others)]
+    unreadable = [name_left_out(report, warned=not graders) for report in (one, *others)]
     found = [one.compare(other) for other in others] if not graders else []
     if not others:
         found = one.across_variants() if across == "variant" else [_branches(one, places)]

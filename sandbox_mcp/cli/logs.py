@@ -86,12 +86,14 @@ def _leave_out(path: Path, why: str, unusable: list[Path]) -> None:
     unusable.append(path)
 
 
-def name_left_out(report: "Report") -> bool:
-    """Say which logs cannot be read, and what to do about those whose scenario is not known.
+def name_left_out(report: "Report", *, warned: bool = False) -> bool:
+    """Say what a report warns of, which logs cannot be read, and what to do about those whose scenario is not known.
 
-    Whether some cannot be read is returned, since a command that printed the rest then ends with 2.
+    What it warns of is left out where a comparison says it: ``warned``. Whether some cannot be read is returned, since
+    a command that printed the rest then ends with 2.
     """
-    warn(*filter(None, (*unreadable_lines(report), without_scenario(report))))
+    warnings = () if warned else report.warnings
+    warn(*filter(None, (*warnings, *unreadable_lines(report), without_scenario(report))))
     return bool(report.unreadable)
 
 

@@ -4,12 +4,12 @@ Policy: the order in which sessions finish is visible in the progress only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandbox_grader.metrics import families
-from sandbox_grader.report import Report
+from sandbox_grader.report import Report, Unreadable
 from sandbox_grader.scores import KEPT_FROM, UNENDED, Scores
 from sandbox_grader.spending import Spent, spent_in
 from sandbox_scenarios import UnknownScenarioError
@@ -24,7 +24,7 @@ from sandbox_mcp.run.progress import Progress, RunTally
 from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.trajectory import INFRASTRUCTURE
+from sandbox_mcp.trajectory import INFRASTRUCTURE, TrajectoryError
 
 if TYPE_CHECKING:
     from sandbox_grader.kept import GradedLog, ScoreBook, SharedScores
@@ -140,19 +140,30 @@ class Batch:
 
     def _report(self) -> Report:
         """All that the folder holds: what other shards and earlier commands have played counts as well."""
+        folder, report = self.crew.folder, self.tally.report()
+        report.name, report.planned = str(folder.root), self.tally.total
+        report.warnings += folder.cut
         if self._alone:
-            return replace(self.tally.report(), planned=self.tally.total, name=str(self.crew.folder.root))
+            return report
         scores = dict(self.tally.scores)
         with self._scores() as kept:
-            for name in sorted(kept.logs):
-                if name not in scores and (found := self._peek(name, kept)):
-                    scores[name] = found
-        planned = len(scores.keys() | {unit.name for unit in self.plan.units})
-        report, name = self.tally.report(), str(self.crew.folder.root)
-        return replace(report, sessions=list(scores.values()), planned=planned, name=name)
+            for name in sorted(kept.logs.keys() - scores.keys()):
+                try:
+                    found = self._peek(name, kept)
+                except TrajectoryError as error:
+                    report.unreadable.append(Unreadable(str(kept.logs[name]), str(error)))
+                else:
+                    scores |= {name: found} if found else {}
+        report.planned = len(scores.keys() | {unit.name for unit in self.plan.units})
+        report.sessions = list(scores.values())
+        return report
 
     def _peek(self, name: str, kept: "KnownScores") -> Scores | None:
-        """The score of a session that this command did not play; None where its scenario is not the same any more."""
+        """The score of a session that this command did not play; None where its scenario is not the same any more.
+
+        Raises:
+            TrajectoryError: its log cannot be read.
+        """
         if found := kept.known.get(name):
             return found
         trajectory = self.crew.folder.peek(name, kept.logs)

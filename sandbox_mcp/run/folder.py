@@ -23,7 +23,7 @@ from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.trajectory.finding import logs_at
 from sandbox_mcp.trajectory.log import log_bytes
-from sandbox_mcp.trajectory.packs import SUFFIX, PackWriter, in_pack, leave_out
+from sandbox_mcp.trajectory.packs import SUFFIX, PackWriter, has_log, in_pack, leave_out
 from sandbox_mcp.whole_files import write_whole
 
 MANIFEST = "run.json"
@@ -63,6 +63,11 @@ class RunFolder:
     def kept(self) -> dict[str, Path]:
         """The whole logs of all units, by the units' names, whoever played them."""
         return {path.name.removesuffix(SUFFIX): path for path in sorted(logs_at(self.logs), key=_own_files_last)}
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """What is to be said of packs here that end in the middle of a log, as a crash may leave them."""
+        return logs_at(self.logs).cut
 
     def prepare(self) -> None:
         """Make the folder.
@@ -128,10 +133,13 @@ class RunFolder:
                 yield read_trajectory(path)
 
     def peek(self, name: str, kept: Mapping[str, Path]) -> Trajectory | None:
-        """The log of a unit by the unit's name, among those ``kept``, if it can be read; nothing is moved."""
-        with suppress(KeyError, TrajectoryError):
-            return read_trajectory(kept[name])
-        return None
+        """The log of a unit by the unit's name, among those ``kept``, unless it has gone; nothing is moved.
+
+        Raises:
+            TrajectoryError: it cannot be read.
+        """
+        path = kept[name]
+        return read_trajectory(path) if path.exists() or has_log(path) else None
 
     def writer(self, unit: Unit) -> LogWriter:
         """Begin the log of a unit under a name that is not taken for a whole one.

@@ -13,6 +13,7 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.trajectory.packs import PackWriter
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each
 from tests.session.full_disks import no_file_beyond
@@ -289,3 +290,26 @@ def test_on_a_full_disk_the_file_that_could_not_be_written_is_named(
         done = invoke(*words)
     assert named in str(done.exception), done.output
     assert [path.name for path in out.iterdir() if path.stat().st_size] == []
+
+
+@each(
+    "command",
+    [
+        "grade PLACE",
+        "compare PLACE PLACE",
+        "table breakdown/world PLACE",
+        "export atif PLACE",
+        "export training PLACE --min-score 0",
+        "replay PLACE",
+    ],
+)
+def test_every_command_that_reads_a_pack_that_was_cut_off_says_so(command: str, log: Path) -> None:
+    with PackWriter(log.parent, "1-of-1") as writer:
+        for trial in range(1, 3):
+            writer.add(f"t{trial}", log.read_bytes().replace(b'"trial":0', f'"trial":{trial}'.encode()))
+    assert writer.path
+    writer.path.write_bytes(writer.path.read_bytes()[:-60])
+    place = str(log.parent)
+    said = invoke(*(place if part == "PLACE" else part for part in command.split())).stderr
+    assert f"{writer.path}: is cut off at byte" in said
+    writer.path.unlink()

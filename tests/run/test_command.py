@@ -318,3 +318,20 @@ def test_processes_do_not_share_a_recording(tmp_path: Path) -> None:
     tape = ("--knowledge", "mine:knowledge", "--record", tmp_path / "tape")
     result = ran("wifi_off", "--agent", "reference", "--executor", "processes", *tape, "--out", tmp_path / "out")
     assert "processes cannot share one recording" in str(result.exception)
+
+
+def test_logs_that_cannot_be_read_are_named_by_a_run_as_by_those_who_grade_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ("wifi_off", "--agent", "reference", "--out", out, "--quiet")
+    summary(*options, "--trials", 3, "--pack")
+    [pack] = (out / "logs").glob("*.zst")
+    pack.write_bytes(pack.read_bytes()[:-400])
+    (out / "logs" / "junk.jsonl").write_text("a shopping list\n")
+    found = ran(*options, "--trials", 3)
+    for named in (f"{out / 'logs' / 'junk.jsonl'}:1: ", f"{pack}: is cut off at byte "):
+        assert found.stderr.count(named) == 1
+        assert named in ran(*options, "--trials", 3).stderr
+    assert found.exit_code == 0
+    told = summary(*options, "--trials", 3)
+    assert [item["path"] for item in told["unreadable"]] == [str(out / "logs" / "junk.jsonl")]
+    assert told["counts"]["scored"] == 3

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder, write_json
 from sandbox_mcp.run.unit import Shard, Unit
-from sandbox_mcp.trajectory import INFRASTRUCTURE, EndReason, SessionEnded, SessionStarted, to_line
+from sandbox_mcp.trajectory import (
+    INFRASTRUCTURE,
+    EndReason,
+    SessionEnded,
+    SessionStarted,
+    TrajectoryError,
+    to_line,
+)
 from tests.clients.sessions import write
 
 UNIT = Unit("wifi_off")
@@ -128,8 +135,12 @@ def test_whatever_happens_every_line_ever_written_is_still_there(happenings: lis
 
 def test_looking_at_a_log_moves_nothing(folder: RunFolder) -> None:
     write(folder.log(UNIT), "broken")
-    assert folder.peek(UNIT.name, folder.kept()) is None
+    kept = folder.kept()
+    with pytest.raises(TrajectoryError):
+        folder.peek(UNIT.name, kept)
     assert folder.log(UNIT).exists()
+    folder.log(UNIT).unlink()  # as another command may, which sets it aside
+    assert folder.peek(UNIT.name, kept) is None
 
 
 # the manifest
