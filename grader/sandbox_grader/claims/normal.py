@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
 from typing import TypeVar
 
+from sandbox_grader.claims.columns import with_old_columns_named
+
 
 def table(words: str) -> list[str]:
     """Words written in a row as a list."""
@@ -157,7 +159,9 @@ def plain(text: str) -> str:
     What needs a sign or a word that the text has not is not tried.
     """
     text = _STRUCK.sub(_untrue, text) if "~~" in text or "</" in text else text
+    text = with_old_columns_named(text) if "|" in text else text
     text = _TIMES.sub(" × ", text) if "*" in text else text
+    text = text.replace("->", "→") if "->" in text else text
     text = (text if text.isascii() else _THIN_THOUSANDS.sub("", text)).translate(_TYPOGRAPHY)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
@@ -174,6 +178,7 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = _PICTURE.sub(". ", _TICK.sub(r" \1. ", text))
     if _DIGIT.search(text):
+        text = _ISO.sub(r"\1 \2 ", text)
         text = _THOUSANDS.sub("", _written_with_points(_TRUNK.sub(r"\1 ", text)))
         text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
     for needed, pattern, into in _WORDED:
@@ -195,6 +200,10 @@ def _untrue(struck: re.Match[str]) -> str:
 
 
 _SENTENCE_START = re.compile(r"^|(?<=[.!?] )(?=[A-Z])")
+_ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z\b|[+-]\d\d:?\d\d(?![\d:]))|(?<=T\d\d:\d\d))"
+)
+"""A moment as programs write it, whose distance from Greenwich is no time of day."""
 _LETTERS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(r"\d")
 

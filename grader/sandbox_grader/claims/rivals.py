@@ -47,6 +47,10 @@ _OTHER_SOURCE = re.compile(
     r"|got)\b[^.;]{0,24}$"
 )
 """Another source's value beside the right one leaves open which of the two holds."""
+_HELD_AGAINST = re.compile(
+    r"\b(?:compared (?:to|with)|as opposed to|in (?:comparison|contrast) (?:to|with))(?: [a-z]+){0,4}\s?[$€£¥]?$"
+)
+"""Before a value that the right one is only held against."""
 _SAME_AGAIN = re.compile(
     r"\W*(?:in other words|that is(?: to say)?|ie|which (?:is|makes|equals|means)|or|equal to|equivalent to|meaning"
     r"|=)\W*(?:it is |that is |just |exactly |about |roughly |around |almost |nearly |approximately |some |a good "
@@ -127,6 +131,7 @@ class Contest:
             self._reckoned_with(item)
             or _ADVICE.match(lead)
             or self._sums_up(item)
+            or _HELD_AGAINST.search(lead)
             or self._roughly(item)
             or self.back.knows(item)
             or self._says_otherwise(item)

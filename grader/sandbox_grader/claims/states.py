@@ -24,6 +24,18 @@ _ON = (
 _OFF = r"off|cut|killed|disabled|deactivated|inactive|disconnected|shut down|down"
 _TURNED = r"(?:turn|switch|flip|put|power|shut)(?:ed|ing)? (?:back )?"
 _VALUE = re.compile(rf"\b(?:(?P<on>{_ON}|{_TURNED}on)|(?P<off>{_OFF}|{_TURNED}off))\b")
+_OPENED = re.compile(
+    r" ?(?:(?:is|are|stays?|remains?|has been|have been|was|were|been)\b[^.,;]{0,16}?|(?:now|[:=–-])) ?"
+    r"(?P<state>(?:re)?open(?:ed)?|closed|shut)(?! (?:to|by|for (?:you|us) to)\b)\b"
+)
+"""Behind what may be open, which is on then, or closed."""
+_OPENS = re.compile(r"\b(?P<state>(?:re)?opened|closed|shut)(?: up| down)? (?:the |your |our )?$")
+"""Before it."""
+_IT_OPENED = re.compile(
+    r"\W*(?:(?:and|but|so|now|then|it|that|this|is|has been|again) ){0,5}(?P<state>(?:re)?open(?:ed)?|closed|shut)"
+    r"(?: (?:now|again|today|tonight))?\W*"
+)
+"""A clause about what was spoken of last."""
 _WITHIN = re.compile(
     r"\b(?:(?:is|are|be|been|stays?|remains?)(?: \w+){0,2}?"
     r"|(?:put|placed|switched|took|brought)(?: \w+){0,3}?) (?:(?P<on>in|into|running in)|(?P<off>out of))(?: the| a)? $"
@@ -125,12 +137,24 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
             continue
         if within:
             values = [(within["on"] is not None, within.start("on" if within["on"] else "off"))]
+        if not values:
+            values = _opened(text, named)
         if foreign and named:
             values = _own_values(values, named.start(), foreign.start())
         if named and values and _IS_NOT.match(text, named.end()):  # "bluetooth is on, wifi is not"
             values = [(not values[-1][0], named.start())]
         if values:
             yield clause, text, values
+
+
+def _opened(text: str, named: re.Match[str] | None) -> Values:
+    """Whether a thing, named or spoken of last, is said to be open or closed, as people say of a desk or a bar."""
+    found = (
+        _OPENED.match(text, named.end()) or _OPENS.search(text[: named.start()])
+        if named
+        else _IT_OPENED.fullmatch(text)
+    )
+    return [("open" in found["state"], found.start("state"))] if found else []
 
 
 def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:

@@ -18,6 +18,7 @@ from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken, Standing
 from sandbox_grader.claims.equality import READ_AS, SHARES, is_value_of
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
+from sandbox_grader.claims.former import is_former
 from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.owners import is_of
 from sandbox_grader.claims.rivals import Contest, on_condition, was_given
@@ -48,7 +49,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     seen = [
         Seen(
             item,
-            "withdrawn" if item.start < disclaimed else _standing(spoken, item, back, fact, others),
+            "withdrawn" if item.start < disclaimed else _standing(spoken, item, mentions, back, fact, others),
             fits,
             fits and is_of(spoken, item, fact, others, mentions, back),
         )
@@ -199,7 +200,9 @@ def _disclaimed(spoken: Spoken, fact: Fact) -> int:
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
 
 
-def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, others: Sequence[Fact]) -> Standing:
+def _standing(
+    spoken: Spoken, item: Mention, mentions: Sequence[Mention], back: Background, fact: Fact, others: Sequence[Fact]
+) -> Standing:
     """How a value is meant; one that something is denied of ("3 are not there") was not said, unless asked for."""
     how = standing(spoken, item.start, item.end)
     both = not fact.about and any(other.type == fact.type for other in others)
@@ -211,6 +214,8 @@ def _standing(spoken: Spoken, item: Mention, back: Background, fact: Fact, other
         return "unsaid" if clause.asks or clause.supposes or only_offered(spoken, clause, item.start) else "said"
     if how != "said":
         return how
+    if not back.asks_of_the_past and is_former(spoken, item, mentions):
+        return "past"
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.asks_of_the_past:
         return "unsaid"
     if not back.deeds & _CHANGING and _OFF.match(spoken.low, item.end):

@@ -115,7 +115,8 @@ _PHONE = re.compile(r"(?<![\w.:/-])(?:\+|\(?(?=[\d(]))\(?\d(?:[ ().-]{0,2}\d){6,
 _TIME = any_case(
     r"\b(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
     r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)|(?P<name>noon|midday|midnight)\b"
-    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs)\b|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
+    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs|local time|utc)\b"
+    r"|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
     r"|(?=[12]\d\.\d\d ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
     r"|(?=\d)(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d"
