@@ -104,8 +104,11 @@ class _Listener:
         try:
             message = _message(line)
         except ValidationError as error:
-            code = PARSE_ERROR if error.errors()[0]["type"] == "json_invalid" else INVALID_REQUEST
-            self._refuse(code, "Parse error" if code == PARSE_ERROR else "Invalid request")
+            first = error.errors()[0]
+            if first["type"] == "json_invalid":
+                self._refuse(PARSE_ERROR, f"Parse error: {first.get('ctx', {}).get('error', first['msg'])}")
+            else:
+                self._refuse(INVALID_REQUEST, "Invalid request")
             return
         except UnanswerableError as error:
             self._refuse(INVALID_REQUEST, str(error))

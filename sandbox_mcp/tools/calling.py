@@ -8,10 +8,13 @@ Source: ToolScan, section 5.
 """
 
 import json
+import math
 import re
+import sys
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +36,11 @@ ENGINE = (Path(__file__).parent, Path(__file__).parent.parent / "world")
 """The folders of code that is not a world's own."""
 MAX_DEPTH = 100
 """How many brackets deep they may be; readers of logs stop at twice that."""
+DIGITS = sys.int_info.default_max_str_digits
+"""How many digits of a whole number Python reads and writes."""
+TOO_LONG = f"arguments are of at most {MAX_ARGUMENT_CHARACTERS} characters"
+TOO_DEEP = f"arguments are nested at most {MAX_DEPTH} deep"
+TOO_MANY_DIGITS = f"a whole number has at most {DIGITS} digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +104,11 @@ def call(world: Running, offered: Mapping[str, PresentedTool], name: str, argume
 def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Bound | Outcome:
     """Check a call: what can be run, or the outcome that says what is wrong with it."""
     tool = offered.get(name)
-    given, raw = _as_object(arguments)
+    given, raw, why = _as_object(arguments)
     if tool is None:
         return Outcome(None, given or {}, raw, fault=_unknown_tool(name, offered))
     if given is None:
-        return Outcome(tool.tool, {}, raw, fault=_no_object(tool, raw or ""))
+        return Outcome(tool.tool, {}, raw, fault=_no_object(tool, raw or "", why))
     given = _without_idle_nulls(tool, given)
     fault = _unknown_arguments(tool, given) or _missing_arguments(tool, given) or _wrong_types(tool, given)
     canonical = {tool.names.get(key, key): value for key, value in given.items()}
@@ -175,8 +183,8 @@ def without_arguments(message: str) -> str:
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
-    """The arguments as an object, or None and their text.
+def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, str]:
+    """The arguments as an object; or None, their text, and why no log could hold them, if that is what is wrong.
 
     What no log could hold is not an object: NaN and infinities, text that is not Unicode, what is far too long or deep.
     """
@@ -184,16 +192,40 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None]:
     if isinstance(value, str):
         try:
             value = json.loads(value or "{}")
-        except (ValueError, RecursionError):
-            return None, _readable(value)
+        except json.JSONDecodeError:
+            return None, _readable(value), ""
+        except RecursionError:
+            return None, _readable(value), TOO_DEEP
+        except ValueError:
+            return None, _readable(value), TOO_MANY_DIGITS
     try:
         given = _plain(value)
         text = _JSON.encode(value if given is None else given)
     except (TypeError, ValueError, RecursionError):
-        return None, _readable(_represented(value))
+        return None, _readable(_represented(value)), _no_json_in(value)
     deep = text.count("{") + text.count("[") > MAX_DEPTH and _too_deep(given)  # few brackets cannot go deep
-    holds = len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not deep
-    return (given, None) if given is not None and holds else (None, _readable(text))
+    if given is not None and len(text) <= MAX_ARGUMENT_CHARACTERS and text == _readable(text) and not deep:
+        return given, None, ""
+    long = len(text) > MAX_ARGUMENT_CHARACTERS
+    return None, _readable(text), TOO_LONG if long else TOO_DEEP if deep else _no_json_in(value)
+
+
+def _no_json_in(value: object) -> str:
+    """The first thing in a value that JSON, or a log, has nothing for, in words; empty where there is none."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        for item in level:
+            if isinstance(item, float) and not math.isfinite(item):
+                return "JSON has neither NaN nor infinities"
+            if isinstance(item, int) and abs(item) >= 10**DIGITS:
+                return TOO_MANY_DIGITS
+            if isinstance(item, str) and item != _valid(item):
+                return "half of a surrogate pair is no text"
+            if not isinstance(item, str | int | float | Mapping | list | tuple | None):
+                return f"JSON has no {type(item).__name__}"
+        inside = (inner for item in level if isinstance(item, Mapping | list | tuple) for inner in _inside(item))
+        level = list(islice(inside, MAX_ARGUMENT_CHARACTERS))
+    return TOO_DEEP if level else ""
 
 
 def _too_deep(value: object) -> bool:
@@ -206,7 +238,10 @@ def _too_deep(value: object) -> bool:
 
 
 def _inside(item: Any) -> Iterable[Any]:
-    return item.values() if isinstance(item, Mapping) else item  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(item, Mapping):
+        given = cast("Mapping[Any, Any]", item)
+        return chain(given, given.values())
+    return item
 
 
 def _plain(value: object) -> dict[str, Any] | None:
@@ -223,8 +258,12 @@ def _represented(value: object) -> str:
 
 def _readable(text: str) -> str:
     """Text that any log can hold: valid Unicode, cut where it is longer than arguments may be."""
-    valid = text if text.isascii() else text.encode("utf-8", "replace").decode()
+    valid = _valid(text)
     return valid if len(valid) <= MAX_ARGUMENT_CHARACTERS else valid[:MAX_ARGUMENT_CHARACTERS] + "..."
+
+
+def _valid(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> CallError:
@@ -233,12 +272,10 @@ def _unknown_tool(name: str, offered: Iterable[str]) -> CallError:
     return CallError("unknown_tool", "UnknownToolError", f"there is no tool {asked}; available tools: {known}")
 
 
-def _no_object(tool: PresentedTool, raw: str) -> CallError:
+def _no_object(tool: PresentedTool, raw: str, why: str) -> CallError:
     form = ", ".join(f'"{parameter.name}": ...' for parameter in tool.parameters)
-    expected = f"the arguments of {tool.name} must be one JSON object {{{form}}}"
-    if len(raw) > MAX_ARGUMENT_CHARACTERS:
-        expected += f" of at most {MAX_ARGUMENT_CHARACTERS} characters"
-    return CallError("invalid_format", "ArgumentFormatError", f"{expected}, not {_shown(raw)}")
+    expected = f"the arguments of {tool.name} must be one JSON object {{{form}}}, not {_shown(raw)}"
+    return CallError("invalid_format", "ArgumentFormatError", f"{expected}; {why}" if why else expected)
 
 
 def _unknown_arguments(tool: PresentedTool, given: Mapping[str, Any]) -> CallError | None:

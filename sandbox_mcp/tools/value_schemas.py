@@ -29,6 +29,7 @@ from sandbox_mcp.world.tables import is_table, role_in, schema_of
 JsonType = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
 LARGEST = 1e300
 """Numbers beyond this, infinities and NaN are not numbers that a tool can use."""
+_RANGE = f"from {-LARGEST:g} to {LARGEST:g}"
 DEEPEST = 60
 """How deep a schema is followed; one that refers to itself has no end."""
 _SCALARS: Mapping[Any, JsonType] = {str: "string", float: "number", int: "integer", bool: "boolean", NoneType: "null"}
@@ -187,7 +188,7 @@ def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth
     if len(schema) == 1 and "type" in schema:  # as most arguments have it: nothing else to follow or to look at
         kinds = _kinds(schema["type"])
         if kinds and not fits(value, kinds):
-            yield Misfit(path, " or ".join(kinds), value, "type")
+            yield Misfit(path, _one_of(kinds, value), value, "type")
         return
     schema = _followed(schema, whole)
     for options in (schema.get("anyOf"), schema.get("oneOf")):
@@ -198,7 +199,7 @@ def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth
     named = schema.get("type")
     kinds = _kinds(named)
     if kinds and not fits(value, kinds):
-        yield Misfit(path, " or ".join(kinds), value, "type")
+        yield Misfit(path, _one_of(kinds, value), value, "type")
         return
     yield from _wrong_value(value, schema, path)
     if isinstance(value, list | tuple):
@@ -209,6 +210,12 @@ def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth
 
 def _kinds(named: Any) -> tuple[JsonType, ...]:
     return cast("tuple[JsonType, ...]", (named,) if isinstance(named, str) else tuple(named or ()))
+
+
+def _one_of(kinds: Iterable[str], value: Any) -> str:
+    """These kinds in words; of numbers with what they may be, where a number is beyond it."""
+    beyond = isinstance(value, int | float) and not _is_number(value) and not isinstance(value, bool)
+    return " or ".join(f"{kind} {_RANGE}" if beyond and kind in ("number", "integer") else kind for kind in kinds)
 
 
 def _followed(schema: JsonSchema, whole: JsonSchema) -> JsonSchema:
@@ -249,7 +256,7 @@ def _of_options(
         yield from near[0]
         return
     kinds = dict.fromkeys(kind for option in followed for kind in types_in(option))
-    yield Misfit(path, " or ".join(kinds) or "something else", value, "value" if near else "type")
+    yield Misfit(path, _one_of(kinds, value) or "something else", value, "value" if near else "type")
 
 
 _BOUNDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {

@@ -131,6 +131,22 @@ async def test_what_is_no_message_is_answered_as_such(line: bytes, code: int) ->
 
 
 @pytest.mark.anyio
+@each(
+    ("arguments", "why"),
+    [
+        ('{"on": ' + "1" * 5000 + "}", "number out of range"),
+        ('{"on": ' + "[" * 5000 + "]" * 5000 + "}", "recursion limit exceeded"),
+        ('{"on": fals}', "expected ident"),
+    ],
+)
+async def test_what_cannot_be_read_is_answered_with_where_and_why(arguments: str, why: str) -> None:
+    async with served() as pipes:
+        pipes.tell(call(1, arguments))
+        answer = await pipes.answer()
+    assert answer["error"]["message"].startswith(f"Parse error: {why} at line 1 column ")
+
+
+@pytest.mark.anyio
 async def test_half_a_surrogate_pair_is_a_tool_error() -> None:
     async with served() as pipes:
         pipes.tell(call(1, '{"on": "\\ud800"}'))
@@ -147,8 +163,8 @@ async def test_a_message_beyond_the_limit_is_refused_and_the_next_is_read() -> N
         pipes.tell(b"")
         pipes.tell(call(2, '{"on": false}'))
         answers = [await pipes.answer() for _ in range(3)]
-    assert [answer.get("error", {}).get("message") for answer in answers] == [
-        "Parse error", f"a message may have at most {MAX_BODY} bytes", None,
+    assert [answer.get("error", {}).get("message", "").partition(":")[0] for answer in answers] == [
+        "Parse error", f"a message may have at most {MAX_BODY} bytes", "",
     ]  # fmt: skip
 
 

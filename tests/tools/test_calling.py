@@ -197,6 +197,12 @@ class TestTypes:
     def test_a_number_is_no_boolean(self) -> None:
         assert fault("set_wifi_status", {"on": 0})[1].endswith("on must be boolean, not 0")
 
+    @each(("days", "told"), [(10**301, "1" + "0" * 79 + "... (302 characters)"), (-(10**301), "-1"), (1e301, "1e+301")])
+    def test_a_number_beyond_all_bounds_is_told_from_one_of_another_type(self, days: float, told: str) -> None:
+        kind, text = fault("shift_timestamp", {"timestamp": NOW, "days": days})
+        assert kind == "wrong_type"
+        assert f"days must be integer from -1e+300 to 1e+300, not {told}" in text
+
     def test_a_number_without_a_fraction_is_an_integer(self) -> None:
         outcome = Phone().call("shift_timestamp", {"timestamp": NOW, "days": 1.0})
         assert outcome.result == NOW + 86400
@@ -320,3 +326,43 @@ def as_event(name: str, outcome: Outcome) -> ToolCall:
 
 def test_every_tool_is_tried() -> None:
     assert set(OFFERED) == set(agent_tools())
+
+
+def nested(deep: int) -> list[Any]:
+    """An empty list in as many others."""
+    found: list[Any] = []
+    for _ in range(deep):
+        found = [found]
+    return found
+
+
+@each(
+    ("given", "why"),
+    [
+        ({"on": float("nan")}, "JSON has neither NaN nor infinities"),
+        ({"on": [{"deep": float("-inf")}]}, "JSON has neither NaN nor infinities"),
+        ('{"on": NaN}', "JSON has neither NaN nor infinities"),
+        ('{"on": 1e999}', "JSON has neither NaN nor infinities"),
+        ({"on": "\ud800"}, "half of a surrogate pair is no text"),
+        ({"\udfff": "x" * MAX_ARGUMENT_CHARACTERS, "on": {1}}, "half of a surrogate pair is no text"),
+        ('{"on": "\\ud800"}', "half of a surrogate pair is no text"),
+        ({"on": 10**4300}, "a whole number has at most 4300 digits"),
+        ('{"on": ' + "1" * 4301 + "}", "a whole number has at most 4300 digits"),
+        ({"on": nested(5000)}, "arguments are nested at most 100 deep"),
+        ('{"on": ' + "[" * 101 + "]" * 101 + "}", "arguments are nested at most 100 deep"),
+        ('{"on": ' + "[" * 50_000 + "]" * 50_000 + "}", "arguments are nested at most 100 deep"),
+        ({"on": "x" * MAX_ARGUMENT_CHARACTERS}, "arguments are of at most 262144 characters"),
+        ({"on": {1, 2}}, "JSON has no set"),
+        ({"on": b"off"}, "JSON has no bytes"),
+    ],
+)
+def test_why_arguments_are_no_json_is_told_at_the_end(given: object, why: str) -> None:
+    kind, text = fault("set_wifi_status", given)
+    assert kind == "invalid_format"
+    assert text.startswith('ArgumentFormatError: the arguments of set_wifi_status must be one JSON object {"on": ')
+    assert text.endswith(f"; {why}")
+
+
+@each("given", ["{", "[1]", "off", 7, True, '{"on": false'])
+def test_of_what_is_no_object_at_all_nothing_more_is_told(given: object) -> None:
+    assert ";" not in fault("set_wifi_status", given)[1]
