@@ -20,7 +20,6 @@ from sandbox_clients.base import (
     AgentTurn,
     Brief,
     Conversation,
-    PastStep,
     ToolInfo,
     ToolOutput,
     ToolRequest,
@@ -164,7 +163,18 @@ class ChatAgent(Agent):
                 asking: Asking = ReactAsking(self.asking(prompt(brief.instructions, offered), (), STOP))
             else:
                 asking = self.asking(brief.instructions, offered)
-            _recall(asking, brief.history)
+            # told as if the model had been there
+            for place, step in enumerate(brief.history):
+                if not isinstance(step, Line):
+                    outputs: list[Output] = []
+                    for number, past in enumerate(step):
+                        arguments = json.dumps(past.arguments, ensure_ascii=False)
+                        outputs.append((FunctionCall(f"past_{place}_{number}", past.name, arguments), past.output))
+                    asking.recall_done(outputs)
+                elif step.speaker == "user":
+                    asking.hear(step.text)
+                else:
+                    asking.recall_said(step.text)
             yield _Chatting(asking, self.endpoint.settings.model, self.max_steps, tools)
 
     @property
@@ -180,18 +190,3 @@ class ChatAgent(Agent):
     async def aclose(self) -> None:
         """Close the connection to the endpoint."""
         await self.endpoint.aclose()
-
-
-def _recall(asking: Asking, history: Sequence[PastStep]) -> None:
-    """Tell a model what was said and done before, as if it had been there."""
-    for place, step in enumerate(history):
-        if not isinstance(step, Line):
-            outputs: list[Output] = []
-            for number, past in enumerate(step):
-                arguments = json.dumps(past.arguments, ensure_ascii=False)
-                outputs.append((FunctionCall(f"past_{place}_{number}", past.name, arguments), past.output))
-            asking.recall_done(outputs)
-        elif step.speaker == "user":
-            asking.hear(step.text)
-        else:
-            asking.recall_said(step.text)

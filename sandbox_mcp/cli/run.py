@@ -181,12 +181,11 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _refuse_what_is_of_one_model(models: Sequence[str], options: Mapping[str, Any]) -> None:
-    """See that several models can be held against each other: by what they are asked, paid and compared with.
-
-    Raises:
-        click.UsageError: they cannot.
-    """
+def _runs(models: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of each model's run."""
+    if len(models) < 2:
+        return [{**options, "model": "".join(models)}]
+    # several models are held against each other by what they are asked, paid and compared with
     if len(set(models)) < len(models):
         raise click.UsageError("a model is named twice with --model; --trials plays a scenario several times")
     if options["user"] == "llm" and not options["user_model"]:
@@ -198,13 +197,6 @@ def _refuse_what_is_of_one_model(models: Sequence[str], options: Mapping[str, An
         raise click.UsageError(
             "standard input can be read once; name a file with @FILE where there are several --model"
         )
-
-
-def _runs(models: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of each model's run."""
-    if len(models) < 2:
-        return [{**options, "model": "".join(models)}]
-    _refuse_what_is_of_one_model(models, options)
     folders: dict[str, str] = {}  # of each model, by what of its name a file system takes
     for model in models:
         name = re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model"

@@ -60,17 +60,11 @@ def checked_play(options: Mapping[str, Any]) -> Play:
         raise SandboxError("--session names a session in a state folder; say which with --state-dir")
     if not play.scenario and not play.session and (play.variant or play.seed is not None or play.user_channel):
         raise SandboxError("--variant, --seed and --user-channel go with --scenario; the lobby has none of them")
-    _check_user(options, play)
-    return play
-
-
-def _check_user(given: Mapping[str, Any], play: Play) -> None:
-    """See that the user can be reached, and that nothing was said of a model that plays none."""
-    user = given["user"]
-    if user == "llm" and not given["user_model"]:
+    user = options["user"]
+    if user == "llm" and not options["user_model"]:
         raise SandboxError("the llm user needs to know which model to ask; name one with --user-model")
     for option in ("user_base_url", "user_api_key_env", "user_tools", "user_without"):
-        if given[option] and not given["user_model"]:
+        if options[option] and not options["user_model"]:
             raise SandboxError(
                 f"--{option.replace('_', '-')} is for a user that a model plays; name it with --user-model"
             )
@@ -78,6 +72,7 @@ def _check_user(given: Mapping[str, Any], play: Play) -> None:
         raise SandboxError("the human user is asked by elicitation; leave out --no-elicitation")
     if user == "human" and play.scenario and play.user_channel != "tool":
         raise SandboxError("the human user is reached with send_message_to_user; add --user-channel tool")
+    return play
 
 
 def offered(manager: "SessionManager", play: Play, state: "StateDir | None" = None) -> "OpenSession":

@@ -70,7 +70,13 @@ class Stagings:
 
     def place(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> StagingPosition | None:
         """Where a conversation is; ``name`` is the scenario's where that is known. None if nothing fits."""
-        candidates = self._candidates(prompt, turns, name)
+        # the stagings that fit best, one per scenario
+        said = f"{prompt.system}\n{turns[0].user if turns else ''}"
+        meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
+        fitting = [staging for item in meant for staging in self._stagings(item) if staging.fits(prompt)]
+        ranks = [(len(item.scenario.user.opening), len(item.tools), item.heard(turns)) for item in fitting]
+        best = [staging for staging, rank in zip(fitting, ranks, strict=True) if rank == max(ranks)]
+        candidates = list({staging.scenario.name: staging for staging in reversed(best)}.values())[::-1]
         if not candidates:
             return None
         current, *others = candidates
@@ -88,15 +94,6 @@ class Stagings:
                         results[call.label] = refusal(value) if isinstance(value, str) and CODE.search(value) else value
                 done += len(outputs)
         return StagingPosition(current, done, results)
-
-    def _candidates(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> list[Staging]:
-        """The stagings that fit best, one per scenario."""
-        said = f"{prompt.system}\n{turns[0].user if turns else ''}"
-        meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
-        fitting = [staging for item in meant for staging in self._stagings(item) if staging.fits(prompt)]
-        ranks = [(len(item.scenario.user.opening), len(item.tools), item.heard(turns)) for item in fitting]
-        best = [staging for staging, rank in zip(fitting, ranks, strict=True) if rank == max(ranks)]
-        return list({staging.scenario.name: staging for staging in reversed(best)}.values())[::-1]
 
     def _stagings(self, scenario: Scenario) -> tuple[Staging, ...]:
         """A scenario's first solution in every variant; none where it has no solution."""

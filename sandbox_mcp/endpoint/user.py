@@ -27,7 +27,16 @@ class ScriptedUserModel:
         """What the user says next, or the call with which it leaves."""
         prompt = prompt.without_example()
         said = [step.text for step in prompt.steps]
-        scenario = self._scenario(prompt.system, said)
+        # the scenario that opens like this, or failing that has this goal, and of several the one told of most
+        opening = said[0] if said else None
+
+        def likeness(item: Scenario) -> tuple[bool, int]:
+            user = item.user
+            facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
+            return opening == user.opening, sum(1 if fact in prompt.system else -1 for fact in facts)
+
+        known = [item for item in self.scenarios if opening == item.user.opening or item.user.goal in prompt.system]
+        scenario = max(known, key=likeness, default=None)
         if scenario is None:
             return Move(STRANGER)
         if not said:
@@ -44,15 +53,3 @@ class ScriptedUserModel:
         confirm = prompt.offered(CONFIRM)
         calls = tuple(PlannedMove(confirm, {"code": code}) for code in turn.confirms) if confirm else ()
         return Move(turn.says, calls)
-
-    def _scenario(self, system: str, said: Sequence[str]) -> Scenario | None:
-        """The scenario that opens like this, or failing that has this goal, and of several the one told of most."""
-        opening = said[0] if said else None
-
-        def likeness(item: Scenario) -> tuple[bool, int]:
-            user = item.user
-            facts = (user.goal, *user.wants_not, *user.knows, *user.does_not_know)
-            return opening == user.opening, sum(1 if fact in system else -1 for fact in facts)
-
-        known = [item for item in self.scenarios if opening == item.user.opening or item.user.goal in system]
-        return max(known, key=likeness, default=None)

@@ -104,7 +104,14 @@ class LogReading:
         why = causes(scores, trajectory)
         told = _columns(trajectory, scores)
         first = {"cause": why[0].text if why else "", "cause_group": why[0].group if why else ""}
-        return IndexedLog({**row, **told, **first}, _text(trajectory, [cause.text for cause in why]))
+        parts = [trajectory.started.scenario, trajectory.started.variant, *[cause.text for cause in why]]
+        for event in trajectory.events:
+            if isinstance(event, Message):
+                parts.append(event.content)
+            else:
+                parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
+                parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
+        return IndexedLog({**row, **told, **first}, "\n".join(parts)[:MOST_TEXT])
 
     def _with_kept_scores(self, logs: Sequence[UnreadLog]) -> Iterator[_Task]:
         """The logs, first those of which scores are kept that still hold, in the order in which they were kept."""
@@ -153,15 +160,3 @@ def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:
         "tools": json.dumps(sorted({call.called for call in calls})),
         "facts": zlib.compress(json.dumps(facts).encode()),
     }
-
-
-def _text(trajectory: Trajectory, reasons: Sequence[str]) -> str:
-    """Everything that was said and done, for the search."""
-    parts = [trajectory.started.scenario, trajectory.started.variant, *reasons]
-    for event in trajectory.events:
-        if isinstance(event, Message):
-            parts.append(event.content)
-        else:
-            parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
-            parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
-    return "\n".join(parts)[:MOST_TEXT]

@@ -107,7 +107,11 @@ class Conversations(PlayableSuite):
             path, document = self._talks[name]
             turns, origin = ground_truth(JsonNode(document, str(path)))
             with as_tooltalk_has_it(path):
-                told = _told(document)
+                about = document["metadata"]  # source: ToolTalk, section 4.1 and figure 1
+                who = about.get("username")
+                logged_in = f"The user is logged in as {who}." if who else "The user is not logged in."
+                where = f"The user is in {about['location']}. " if about.get("location") else ""
+                told = f"{where}It is {about['timestamp']}. {logged_in}"
             whole = {"format": FORMAT, **origin, "subset": path.parent.name}
             # no agent gives the token that the original's executor puts into every call
             bare = [[replace(call, arguments=_bare(call.arguments)) for call in turn.calls] for turn in turns]
@@ -185,15 +189,6 @@ class Conversations(PlayableSuite):
 
 def _tag(path: Path) -> str:
     return f"tooltalk:{path.parent.name}"
-
-
-def _told(document: Mapping[str, Any]) -> str:
-    """What the agent is told of a conversation's circumstances. Source: ToolTalk, section 4.1 and figure 1."""
-    about = document["metadata"]
-    who = about.get("username")
-    logged_in = f"The user is logged in as {who}." if who else "The user is not logged in."
-    where = f"The user is in {about['location']}. " if about.get("location") else ""
-    return f"{where}It is {about['timestamp']}. {logged_in}"
 
 
 def _bare(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -196,7 +196,18 @@ class _Pool:
                 raise inner_errors(errors)[0] from None
             if not self.work.lost:
                 return
-            self._look_for_lost()
+            # what actors that died had finished counts, and the rest is played again
+            folder, suite = self.crew.folder, self.crew.suite
+            folder.settle()
+            kept = folder.kept()
+            lost, self.work.lost, self.work.empty = self.work.lost, [], anyio.Event()
+            for unit in lost:
+                scenario = suite.get(unit.scenario)
+                trajectory = folder.finished(unit, scenario.digest, kept)
+                if trajectory is None:
+                    self.work.begun.append(unit)
+                else:
+                    self.work.told(unit, self.crew.judge(trajectory, scenario))
 
     async def _keep_one_going(self) -> None:
         """Have an actor play until nothing is left; if it dies, another."""
@@ -276,20 +287,6 @@ class _Pool:
         except errors.RayError as error:
             self.work.lost.extend(batch)
             raise _ActorDiedError(first_line(error)) from error
-
-    def _look_for_lost(self) -> None:
-        """Count what actors that died had finished, and let the rest be played again."""
-        folder, suite = self.crew.folder, self.crew.suite
-        folder.settle()
-        kept = folder.kept()
-        lost, self.work.lost, self.work.empty = self.work.lost, [], anyio.Event()
-        for unit in lost:
-            scenario = suite.get(unit.scenario)
-            trajectory = folder.finished(unit, scenario.digest, kept)
-            if trajectory is None:
-                self.work.begun.append(unit)
-            else:
-                self.work.told(unit, self.crew.judge(trajectory, scenario))
 
 
 class _ActorDiedError(Exception):

@@ -76,18 +76,15 @@ class Desk:
             shown = _BEARER.search(head) if self._seats else None
             return self._share.owner(seat_of(shown[1].decode("latin-1").strip() if shown else ""))
         if path == "/api/sessions" and method == "POST":
-            return self._with_most_room()
+            # the fewest open sessions; when all places are taken, one that has a session to forget
+            tallies = self._share.tallies
+            counts = tallies.of_each(OPEN)
+            if sum(counts) >= self._max_sessions:
+                over = tallies.of_each(OVER)
+                return max(range(len(over)), key=lambda index: (over[index] > 0, index == self._share.index))
+            return min(range(len(counts)), key=lambda index: (counts[index], index != self._share.index))
         named = _SESSION.fullmatch(path)
         return self._share.owner(named[1]) if named else self._share.index
-
-    def _with_most_room(self) -> int:
-        """The worker with the fewest open sessions; when all places are taken, one that has a session to forget."""
-        tallies = self._share.tallies
-        counts = tallies.of_each(OPEN)
-        if sum(counts) >= self._max_sessions:
-            over = tallies.of_each(OVER)
-            return max(range(len(over)), key=lambda index: (over[index] > 0, index == self._share.index))
-        return min(range(len(counts)), key=lambda index: (counts[index], index != self._share.index))
 
     def send(self, owner: int, connection: int, read: bytes, until: float | None = None) -> None:
         """Hand over a connection; its descriptor is closed here. Waits in the background for one who has much to do."""

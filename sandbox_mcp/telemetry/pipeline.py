@@ -154,7 +154,12 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
     }
     if not any(found.values()):
         return None
-    resource = _resource()
+    # What detectors and variables say of this process, without the name that the SDK makes up where none is given.
+    made = Resource.create()
+    named = "OTEL_SERVICE_NAME" in os.environ or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    resource = Resource({"service.name": SERVICE, "service.version": __version__}).merge(
+        made if named else Resource({key: value for key, value in made.attributes.items() if key != "service.name"})
+    )
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     for exporter in found.get("traces", ()):
         provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -175,16 +180,6 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
         meters and meters.get_meter(SCOPE, __version__),
         loggers and loggers.get_logger(SCOPE, __version__),
         tuple(each.force_flush for each in (provider, loggers, meters) if each is not None),
-    )
-
-
-def _resource() -> Resource:
-    """Who exports, unless the variables say otherwise."""
-    # What detectors and variables say of this process, without the name that the SDK makes up where none is given.
-    made = Resource.create()
-    named = "OTEL_SERVICE_NAME" in os.environ or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
-    return Resource({"service.name": SERVICE, "service.version": __version__}).merge(
-        made if named else Resource({key: value for key, value in made.attributes.items() if key != "service.name"})
     )
 
 

@@ -5,7 +5,7 @@ because a tool may name a table or another tool that is declared after it.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -53,13 +53,24 @@ class DeclaredTool:
             known = ", ".join(signed.names) or "none"
             raise WorldError(f"{where}: reaches names {self.reaches!r}, which is no argument; there are: {known}")
         overwrites = self.effects is None or bool(self.effects.updates or self.effects.removes)
+
+        def run(transaction: Transaction, /, **arguments: Any) -> Any:
+            given = {signed.names[name]: value for name, value in arguments.items()}
+            returned = self.function(Tx(transaction, self.name, self.effects), **given)
+            try:
+                return plain_result(returned)
+            except NoJsonError as error:
+                code = inspect.unwrap(self.function).__code__
+                error.place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
+                raise
+
         return Tool(
             name=self.name,
             domain=self.group or world,
             action=self.action,
             destructive=self.action and (overwrites if self.destructive is None else self.destructive),
             caller=self.caller,
-            function=_runner(self.function, self.name, self.effects, signed.names),
+            function=run,
             description=signed.description,
             parameters=signed.parameters,
             result_schema=signed.result,
@@ -76,24 +87,6 @@ def check_table_of(role: CellRole | None, tables: Collection[str], world: str, w
     if role is not None and role.kind == "id" and role.table and role.table not in tables:
         expected = "expected one of the tables that the world lists"
         raise WorldError(f"{what} holds ids of table {role.table!r}, which world {world!r} does not have; {expected}")
-
-
-def _runner(
-    function: Callable[..., Any], tool: str, effects: Effects | None, names: Mapping[str, str]
-) -> Callable[..., Any]:
-    """The function as the engine calls it: with a plain transaction, and giving plain JSON values."""
-
-    def run(transaction: Transaction, /, **arguments: Any) -> Any:
-        given = {names[name]: value for name, value in arguments.items()}
-        returned = function(Tx(transaction, tool, effects), **given)
-        try:
-            return plain_result(returned)
-        except NoJsonError as error:
-            code = inspect.unwrap(function).__code__
-            error.place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
-            raise
-
-    return run
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,11 @@ class Gates:
         if closed:
             return closed, {}
         if call.tool.name in self._confirm and not self._may_pass(call):
-            code = self._code(call)
+            key = _key(call.tool.name, call.arguments)
+            if key not in self._asked:
+                seed = f"{self._seed}/{key}".encode()
+                self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
+            code = self._asked[key]
             return CallError("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
         return None
 
@@ -99,13 +103,6 @@ class Gates:
     def spend(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Use up the approval of a call, if it has one."""
         self._approved.discard(self._asked.pop(_key(tool, arguments), ""))
-
-    def _code(self, call: Bound) -> str:
-        key = _key(call.tool.name, call.arguments)
-        if key not in self._asked:
-            seed = f"{self._seed}/{key}".encode()
-            self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
-        return self._asked[key]
 
 
 def _is_open(rule: GateRule, tx: Transaction) -> bool:

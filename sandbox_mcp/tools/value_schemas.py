@@ -54,7 +54,12 @@ def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
     if hint in (Any, object):
         return {}
     if is_table(hint):
-        return _row_schema(hint)
+        shown = [item for item in schema_of(hint).columns if item.shown]
+        return {
+            "type": "object",
+            "properties": {item.name: _cell_schema(item) for item in shown},
+            "required": [item.name for item in shown],
+        }
     if is_typeddict(hint):
         fields = {name: value_schema(field, closed=closed) for name, field in get_type_hints(hint).items()}
         required = [name for name in fields if name in hint.__required_keys__]
@@ -115,15 +120,6 @@ def at_path(value: Any, path: RolePath, change: Callable[[Any], Any]) -> Any:
         given = cast("Mapping[str, Any]", value)
         return {name: at_path(item, rest, change) if first in (EACH, name) else item for name, item in given.items()}
     return cast(Any, value)
-
-
-def _row_schema(table: Any) -> dict[str, Any]:
-    shown = [item for item in schema_of(table).columns if item.shown]
-    return {
-        "type": "object",
-        "properties": {item.name: _cell_schema(item) for item in shown},
-        "required": [item.name for item in shown],
-    }
 
 
 def _cell_schema(item: Column) -> dict[str, Any]:
@@ -203,7 +199,10 @@ def _misfits(value: Any, schema: JsonSchema, path: str, whole: JsonSchema, depth
         return
     yield from _wrong_value(value, schema, path)
     if isinstance(value, list | tuple):
-        yield from _in_items(cast("list[Any]", value), schema, path, whole, depth)
+        items = schema.get("items")
+        if isinstance(items, Mapping):
+            for index, item in enumerate(cast("list[Any]", value)):
+                yield from _misfits(item, cast(JsonSchema, items), f"{path}[{index}]", whole, depth + 1)
     elif isinstance(value, Mapping):
         yield from _in_properties(cast("Mapping[str, Any]", value), schema, path, whole, depth)
 
@@ -297,13 +296,6 @@ def _wrong_value(value: Any, schema: JsonSchema, path: str) -> Iterator[Misfit]:
 
 def _equal(value: Any, option: Any) -> bool:
     return isinstance(value, bool) == isinstance(option, bool) and value == option
-
-
-def _in_items(value: list[Any], schema: JsonSchema, path: str, whole: JsonSchema, depth: int) -> Iterator[Misfit]:
-    items = schema.get("items")
-    if isinstance(items, Mapping):
-        for index, item in enumerate(value):
-            yield from _misfits(item, cast(JsonSchema, items), f"{path}[{index}]", whole, depth + 1)
 
 
 def _in_properties(

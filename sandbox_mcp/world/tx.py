@@ -74,22 +74,19 @@ class Tx:
         """
         schema = schema_of(table)
         if schema.single and not equal:
-            return self._single(table, schema)
+            # only the columns that are looked at count as read, or all would race
+            transaction = self.transaction
+            id_, cells = next(iter(transaction.seen(schema.name).items()), ("", None))
+            if cells is None:
+                transaction.rows(schema.name)
+                raise NoDataError(f"there is no {_words(table)}")
+            return row_of(table, cells, lambda name: transaction.reads.add((schema.name, id_, name)))
         found = self.all(table, **equal)
         if len(found) > 1:
             raise DuplicateError(f"there are {len(found)} such rows of {_words(table)}, not one")
         if not found:
             raise NoDataError(f"there is no such {_words(table)}")
         return found[0]
-
-    def _single(self, table: type[_R], schema: TableSchema) -> _R:
-        """The row of a table that has one: only the columns that are looked at count as read, or all would race."""
-        transaction = self.transaction
-        id_, cells = next(iter(transaction.seen(schema.name).items()), ("", None))
-        if cells is None:
-            transaction.rows(schema.name)
-            raise NoDataError(f"there is no {_words(table)}")
-        return row_of(table, cells, lambda name: transaction.reads.add((schema.name, id_, name)))
 
     def add(self, table: Callable[_P, _R], *_: _P.args, **cells: _P.kwargs) -> _R:
         """Make a row under a new id and give it. Columns with a default may be left out."""

@@ -248,12 +248,6 @@ class Drafter:
         deeds = [item.id for item in self.drafted.values() if item.turn == number and "table" in item.body]
         looks = {name for item in self.flow.told[number] for name in self._of_step.get(item.ref.step, ())}
         looks |= {name for step in turn.steps if self._only_looked(step) for name in self._of_step[step.number]}
-        content = self._facts(number, turn.reply)
-        if (deeds or looks or not self.drafted) and content:
-            name = "told" if "told" not in self.drafted else f"told_{number + 1}"
-            self.drafted[name] = Drafted(name, {"message": {"content": content}}, number, {*deeds, *looks})
-
-    def _facts(self, number: int, reply: str) -> dict[str, Any]:
         facts: list[list[str]] = []
         values: dict[str, Any] = {}
         for item in self.flow.told[number]:
@@ -265,8 +259,11 @@ class Drafter:
                 path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
                 decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
                 values[name] = {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
-        facts = facts or self._reported(number, reply)
-        return {"facts": facts, **({"values": values} if values else {})} if facts else {}
+        facts = facts or self._reported(number, turn.reply)
+        content = {"facts": facts, **({"values": values} if values else {})} if facts else {}
+        if (deeds or looks or not self.drafted) and content:
+            name = "told" if "told" not in self.drafted else f"told_{number + 1}"
+            self.drafted[name] = Drafted(name, {"message": {"content": content}}, number, {*deeds, *looks})
 
     def _reported(self, number: int, reply: str) -> list[list[str]]:
         """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""

@@ -23,7 +23,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     started,
     wanted,
 )
-from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, run
+from sandbox_mcp.tools import Bound, Parameter, bind, run
 from sandbox_mcp.tools.calling import attempt
 from sandbox_mcp.world import Change, IdStream, Row, Running
 from sandbox_mcp.world.effects import WHOLE
@@ -137,16 +137,11 @@ def _changes(case: RehearsedSolution, call: PlannedCall) -> Sequence[Change] | N
     locked = any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
     if locked or call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm:
         return None
-    outcome = _tried(case, call)
-    idle = case.scenario.home.agent_tools[call.tool].action and not outcome.changes
-    return None if outcome.fault is not None or idle else outcome.changes
-
-
-def _tried(case: RehearsedSolution, call: PlannedCall) -> Outcome:
-    """What a call would come to after the solution."""
     bound = bind(case.stage.tools(ALL), call.tool, call.arguments)
     world = case.wide.world
-    return run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
+    outcome = run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
+    idle = case.scenario.home.agent_tools[call.tool].action and not outcome.changes
+    return None if outcome.fault is not None or idle else outcome.changes
 
 
 def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
