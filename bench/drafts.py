@@ -20,7 +20,7 @@ from sandbox_scenarios.model import CallConstraint, Constraint, MessageConstrain
 
 from sandbox_mcp.authoring.drafting import draft
 from sandbox_mcp.authoring.mutants import mutants_of
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 
 PAGE = Path(__file__).parents[1] / "docs" / "authoring.md"
 BEGIN, END = "<!-- drafts -->", "<!-- end of drafts -->"

@@ -18,7 +18,7 @@ from sandbox_scenarios.model import PlannedTurn, Solution
 
 from bench.truth_deeds import CHEATS, HONEST, LIES, Disturb, TruthCase
 from bench.truth_turns import SPOKEN, TURNS, chosen
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
 from sandbox_mcp.worlds import DEFAULT, names
 

@@ -22,7 +22,7 @@ from sandbox_mcp.authoring.deep_lint import has_luck, lint_scenario, log_of
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.mutants.calls import takes_luck
 from sandbox_mcp.authoring.mutants.mutant import spots
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import names
 

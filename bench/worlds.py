@@ -16,8 +16,8 @@ from sandbox_grader import grade
 from sandbox_scenarios import Scenario, Suite
 
 from bench.table import BudgetRow, median_cpu, show
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory
 from sandbox_mcp.users import ScriptedUser
 

@@ -97,11 +97,7 @@ def _is_of_others(file: str) -> bool:
 
 
 def _import_from_working_directory(name: str) -> None:
-    """Import the module of that name that lies there, if one does, though another may be installed.
-
-    Raises:
-        ImportError: this program needs the name for a module of its own, so that both cannot be loaded.
-    """
+    """Import the module of that name that lies there, if one does, though another may be installed."""
     spec = PathFinder.find_spec(name, [str(Path.cwd())])
     if spec is None or spec.loader is None:
         return

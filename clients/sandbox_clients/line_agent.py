@@ -154,11 +154,7 @@ async def _tell(process: LineProcess, message: Mapping[str, Any]) -> None:
 
 
 async def _hear(process: LineProcess) -> dict[str, Any]:
-    """The next message.
-
-    Raises:
-        AgentError: the process has ended, or its line is not a message, or says that the agent broke.
-    """
+    """The next message."""
     line = await process.hear()
     heard = read_object(line, WROTE, "one JSON object a line")
     if "type" not in heard:

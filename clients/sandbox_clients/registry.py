@@ -85,11 +85,7 @@ def _command(name: str, settings: AgentSettings) -> Agent:
 
 
 def _refuse_address(name: str) -> None:
-    """See that a service was not meant, whose address is written without its scheme or with another.
-
-    Raises:
-        UnknownAgentError: it was.
-    """
+    """See that a service was not meant, whose address is written without its scheme or with another."""
     after = name.partition(":")[2]
     if after.startswith("//") or after[:1].isdigit():
         address = name if after[:1].isdigit() else after.strip("/")

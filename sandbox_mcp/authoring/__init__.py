@@ -1,1 +1,1 @@
-"""Helps for whoever writes scenarios: deep lint by mutants, rehearsals, drafts from logs."""
+"""Helps for whoever writes scenarios: deep lint by mutants, drafts from logs."""

@@ -22,10 +22,10 @@ from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
 from sandbox_mcp.authoring.mutants.mutant import untold
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.processes import process_pool
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.world import Snapshot

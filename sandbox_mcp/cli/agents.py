@@ -75,11 +75,7 @@ def install(names: tuple[str, ...], everything: bool, jobs: int, checkout: Path 
 
 
 def _wanted(names: Sequence[str], everything: bool) -> list[str]:
-    """The frameworks asked for, each once.
-
-    Raises:
-        UnknownAgentError: there is none of that name.
-    """
+    """The frameworks asked for, each once."""
     from sandbox_clients.base import UnknownAgentError
     from sandbox_clients.frameworks import FRAMEWORKS
     from sandbox_scenarios.problem import closest

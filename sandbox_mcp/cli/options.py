@@ -189,7 +189,7 @@ def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool) -> None:
     from sandbox_grader.bounds import bounded, kept_bounds
 
     def solved(scenario: "Scenario") -> "Trajectory":
-        from sandbox_mcp.authoring.rehearsal import RehearsalStage  # costs, and what is kept needs none
+        from sandbox_mcp.session.rehearsal import RehearsalStage  # costs, and what is kept needs none
 
         return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
 

@@ -338,11 +338,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
 
 
 def _executor(recipe: Recipe) -> "Executor | None":
-    """On what the sessions are played; None for the tasks of this process.
-
-    Raises:
-        RunError: options do not go together.
-    """
+    """On what the sessions are played; None for the tasks of this process."""
     from sandbox_mcp.run.errors import RunError
     from sandbox_mcp.run.executors import Processes
     from sandbox_mcp.run.on_ray import OnRay

@@ -74,11 +74,7 @@ def _texts(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _check(messages: Sequence[tuple[str, Sequence[Block]]]) -> None:
-    """Refuse what no model would be shown: results without calls, calls without results, and empty content.
-
-    Raises:
-        BadRequestError: there is such a thing.
-    """
+    """Refuse what no model would be shown: results without calls, calls without results, and empty content."""
     due: set[str] = set()
     for number, (role, blocks) in enumerate(messages):
         if role not in _ROLES:

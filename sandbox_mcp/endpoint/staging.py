@@ -7,21 +7,20 @@ another, with an error where none was due or the other way round; then that othe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
-from sandbox_scenarios.plan import PlanError, as_text, fill, ready, refusal, staged
+from sandbox_scenarios.plan import PlanError, fill, refusal, staged
 from sandbox_scenarios.variants import VARIANTS, presented
 
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import Prompt, PromptTurn
-from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import PresentedTool
 from sandbox_mcp.tools.free_text import ACT
 from sandbox_mcp.tools.gates import CODE
-from sandbox_mcp.tools.results import parsed, unwrapped
-from sandbox_mcp.trajectory import MemoryLog
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.tools.results import parsed
 
 Outcomes = tuple[tuple[bool, ...], ...]
 """Per turn and call, whether the call is refused when the solution is played."""
@@ -124,28 +123,17 @@ def _offers(prompt: Prompt, tool: PresentedTool) -> bool:
 
 
 def _rehearsed(staging: Staging) -> Outcomes:
-    """Play the solution in a session of its own, to see which of its calls are refused."""
-    user = ScriptedUser.of(staging.scenario.user)
-    session = Session(SessionSpec(staging.scenario, staging.variant), user, MemoryLog(), staging.tools)
-    session.begin()
-    results: dict[str, Any] = {}
-    outcomes: list[tuple[bool, ...]] = []
+    """Play the solution in a session of its own, to see which of its calls are refused; nothing if it lacks a value."""
+    solution = staging.scenario.solutions[0]
+    run = RehearsalStage(staging.scenario).rehearse(solution, staging.variant)
     try:
-        for turn in staging.solution.turns:
-            refused: list[bool] = []
-            for batch in turn.batches:
-                made = [AgentCall(call.tool, ready(call, results)) for call in batch]
-                for call, result in zip(batch, session.call_batch(made), strict=True):
-                    refused.append(result.error is not None)
-                    if call.label:
-                        results[call.label] = refusal(result.error) if result.error else unwrapped(result.structured)
-            reply = as_text(fill(turn.reply, results))
-            if not session.over:
-                settled(session.say(reply))
-            outcomes.append(tuple(refused))
+        fill([turn.reply for turn in solution.turns], run.results)
     except PlanError:
         return ()
-    return tuple(outcomes)
+    if any(made.arguments is None for made in run.done):
+        return ()
+    refused = iter([made.error is not None for made in run.done])
+    return tuple(tuple(islice(refused, len(turn.calls))) for turn in solution.turns)
 
 
 def _is_refusal(output: str) -> bool:

@@ -76,11 +76,7 @@ class OnRay:
 
 @contextmanager
 def _connected(address: str | None) -> Generator[Any]:
-    """Ray, connected to a cluster; one that the caller is connected to already stays so.
-
-    Raises:
-        RunError: Ray is not installed, or the cluster cannot be reached.
-    """
+    """Ray, connected to a cluster; one that the caller is connected to already stays so."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # whether to report use elsewhere is not ours to decide
     try:
         ray: Any = import_module("ray")
@@ -267,12 +263,7 @@ class _Pool:
             batch = self.work.next()
 
     async def _answer(self, asked: Any, batch: tuple[Unit, ...]) -> Any:
-        """What an actor answers.
-
-        Raises:
-            _ActorDiedError: it died; the batch is lost for now.
-            RunError: it says that the run cannot go on.
-        """
+        """What an actor answers."""
         errors = self.ray.exceptions
         try:
             return await asked

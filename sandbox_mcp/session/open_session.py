@@ -145,14 +145,18 @@ class OpenSession:
         """The session to oneself, for as long as the context is open."""
         return self._lock
 
+    def _release(self) -> None:
+        """Let go of the log's file; it is taken up again by whatever is recorded next."""
+        if isinstance(self._log, LogFile):
+            self._log.release()
+
     def _settled(self) -> None:
         """Once the session is over, let go of those who watch it and of its file."""
         if self.session.over:
             closing, self._closing = self._closing, []
             for told in closing:
                 told()
-            if isinstance(self._log, LogFile):
-                self._log.release()
+            self._release()
 
     def lines(self) -> bytes | None:
         """The log so far as JSON Lines, or None where it is kept elsewhere."""

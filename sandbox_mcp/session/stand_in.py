@@ -101,11 +101,7 @@ def _told(question: "FillQuestion") -> str:
 
 
 def _result(said: str, question: "FillQuestion") -> Mapping[str, Any]:
-    """A result as a server's travels, out of what a model said.
-
-    Raises:
-        ValueError: it is in another form than asked for, or than the tool's results have.
-    """
+    """A result as a server's travels, out of what a model said."""
     begin, end = said.find("{"), said.rfind("}")
     found: Any = json.loads(said[begin : end + 1] or "null")
     if not isinstance(found, dict) or len(cast("dict[str, Any]", found)) != 1:

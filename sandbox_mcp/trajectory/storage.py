@@ -143,11 +143,7 @@ class StoredCopy:
         self._note(stamps)
 
     def _check_same(self, name: str) -> None:
-        """Refuse to overwrite a file that was changed in both places, unless it is the same or sums up a run.
-
-        Raises:
-            StorageError: it is not the same.
-        """
+        """Refuse to overwrite a file that was changed in both places, unless it is the same or sums up a run."""
         if SUMMED.fullmatch(name):
             return
         with self._files.open(f"{self._root}/{name}", "rb") as there, (self.folder / name).open("rb") as here:
@@ -169,11 +165,7 @@ class StoredCopy:
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    """What fsspec makes of a URL: a file system, and the path in it.
-
-    Raises:
-        StorageError: fsspec is not installed, or knows no such URLs, or lacks what it needs for them.
-    """
+    """What fsspec makes of a URL: a file system, and the path in it."""
     try:
         core = import_module("fsspec.core")
     except ImportError as error:

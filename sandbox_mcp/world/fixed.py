@@ -101,11 +101,7 @@ def _read(schema: TableSchema) -> FixedRows:
 
 
 def _raw_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """What stands in each line of a file; the mark with which spreadsheets begin a file is no part of its first column.
-
-    Raises:
-        WorldError: it cannot be read as what its name says; a ValueError would pass for the answer of a tool.
-    """
+    """What stands in each line of a file; the mark that spreadsheets begin one with is no part of its first column."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

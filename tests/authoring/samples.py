@@ -8,7 +8,7 @@ from sandbox_scenarios.lint import Complaint
 
 from sandbox_mcp.authoring.deep_lint import attempt, lint_scenario
 from sandbox_mcp.authoring.mutants import Mutant, mutants_of
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from tests.scenarios.files import changed, written
 
 SWITCH = """\

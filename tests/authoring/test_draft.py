@@ -19,8 +19,8 @@ from sandbox_mcp.authoring.drafting.flow import flow_of, says
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import leaves, story_of
 from sandbox_mcp.authoring.drafting.words import has, snake, words
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from tests.each import each
 from tests.scenarios.files import written

@@ -22,7 +22,7 @@ from sandbox_mcp.authoring.drafting.recipients import question_in, user_of
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves, story_of
 from sandbox_mcp.authoring.drafting.words import COMMON, has, words
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, filled_reply
+from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_timestamp
 from sandbox_mcp.worlds import named

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sandbox_clients.registry import agent_named
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
-from sandbox_mcp.authoring.rehearsal import UNKNOWN, RehearsalStage, filled_reply
 from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.transports import DirectTarget
 from sandbox_mcp.session import SessionSpec, settled
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.rehearsal import UNKNOWN, RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_line
 from sandbox_mcp.users import ScriptedUser
 from tests.authoring.samples import SWITCH, stage_of

@@ -7,10 +7,10 @@ import anyio
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import LogWriter, read_trajectory
 from sandbox_mcp.trajectory.finding import find_logs
 from sandbox_mcp.trajectory.packs import PackWriter

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import LogWriter
 from sandbox_mcp.worlds import FILES
 from tests.suite import SUITE

@@ -12,7 +12,7 @@ from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
 from sandbox_mcp.trajectory.log import all_lines
 from tests.each import each

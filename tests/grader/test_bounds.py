@@ -13,7 +13,7 @@ from sandbox_grader.scores import grade
 from sandbox_grader.wording import certainty, family_lines
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from tests.suite import SUITE
 

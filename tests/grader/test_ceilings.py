@@ -13,7 +13,7 @@ from sandbox_grader.metrics import metric
 from sandbox_grader.references import references_of
 from sandbox_scenarios.model import PlannedCall, Scenario
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
 

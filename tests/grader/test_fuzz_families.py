@@ -14,7 +14,7 @@ from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
 from tests.each import each
 from tests.laws import at_least

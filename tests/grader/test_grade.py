@@ -12,7 +12,7 @@ from sandbox_grader.references import references_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedTurn, Solution
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import parse_trajectory, to_line
 from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, facts, milestone, row, say, scenario, state

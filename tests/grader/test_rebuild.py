@@ -13,7 +13,7 @@ from sandbox_grader.rebuild import can_rebuild, rebuilt
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
 from sandbox_mcp.worlds import default

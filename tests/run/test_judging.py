@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 from sandbox_grader.milestones.telling import told
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.judging import read, reason_in
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import LogWriter, Trajectory
 from tests.clients.sessions import scripted
 from tests.each import each

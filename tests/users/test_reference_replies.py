@@ -6,7 +6,7 @@ from itertools import groupby
 import pytest
 from sandbox_scenarios.model import Scenario, Solution
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, filled_reply
+from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import Message
 from sandbox_mcp.worlds import DEFAULT, names
 from tests.suite import SUITE

@@ -23,7 +23,7 @@ sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "op
 suite = Suite([Path(sys.argv[2])]) if len(sys.argv) > 2 else Suite()
 scenario = suite.get(suite.names(sys.argv[1])[0])
 from sandbox_grader import grade
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
 assert grade(played.log, scenario).score == 1
 print(json.dumps([sorted(opened), sorted(name for name in sys.modules if name.startswith("sandbox_mcp.worlds."))]))

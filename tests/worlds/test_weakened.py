@@ -11,7 +11,7 @@ from sandbox_mcp.authoring.deep_lint import attempt, has_luck
 from sandbox_mcp.authoring.mutants import case_of, mutants_of
 from sandbox_mcp.authoring.mutants.mutant import ChangedCall
 from sandbox_mcp.authoring.new_world import new_world
-from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage
+from sandbox_mcp.session.rehearsal import MadeCall, RehearsalStage
 from sandbox_mcp.worlds import FILES
 from tests.each import each
 from tests.suite import SUITE

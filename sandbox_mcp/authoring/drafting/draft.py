@@ -20,8 +20,8 @@ from sandbox_mcp.authoring.drafting.mines import minefields_of
 from sandbox_mcp.authoring.drafting.recipients import user_of
 from sandbox_mcp.authoring.drafting.setting import DraftSetting, setting_of
 from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import DEFAULT, TAPE
 

@@ -6,7 +6,7 @@ from sandbox_mcp.authoring.mutants.calls import calls, depends
 from sandbox_mcp.authoring.mutants.deeds import deeds
 from sandbox_mcp.authoring.mutants.mutant import Mutant, RehearsedSolution, ScoreSpan, case_of
 from sandbox_mcp.authoring.mutants.talking import baselines, disturbances
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 
 __all__ = ("Mutant", "RehearsedSolution", "ScoreSpan", "case_of", "depends", "mutants_of")
 

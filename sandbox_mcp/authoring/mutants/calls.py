@@ -41,7 +41,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     without,
 )
 from sandbox_mcp.authoring.mutants.wrong import is_meant, wrong_values
-from sandbox_mcp.authoring.rehearsal import UNKNOWN
+from sandbox_mcp.session.rehearsal import UNKNOWN
 
 SMALL = 31
 """A whole number up to this is guessed easily."""

@@ -14,7 +14,7 @@ from sandbox_scenarios.model import Constraint, PlannedCall, PlannedTurn, Scenar
 from sandbox_scenarios.plan import PlanError, look_up
 from sandbox_scenarios.variants import BASE
 
-from sandbox_mcp.authoring.rehearsal import MadeCall, RehearsalStage, Rehearsed
+from sandbox_mcp.session.rehearsal import MadeCall, RehearsalStage, Rehearsed
 
 NEXT_TO_NOTHING = 0.05
 LACKS = "insufficient_information"

@@ -21,10 +21,10 @@ from sandbox_mcp.authoring.drafting import entry_of
 from sandbox_mcp.authoring.drafting.draft import file_of
 from sandbox_mcp.authoring.drafting.words import has, words
 from sandbox_mcp.authoring.mutants import case_of, depends
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed
 from sandbox_mcp.authoring.synth.asking import DraftAnswer
 from sandbox_mcp.authoring.synth.orders import DraftOrder
 from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.session.rehearsal import RehearsalStage, Rehearsed
 from sandbox_mcp.worlds import DEFAULT
 
 ALIKE = 0.7

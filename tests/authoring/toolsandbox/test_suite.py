@@ -15,10 +15,10 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.authoring.toolsandbox import write_suite
 from sandbox_mcp.cli import group
 from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.users.llm import prompt
 from tests.each import each
 

@@ -13,7 +13,7 @@ from sandbox_grader.references import references_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
 from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, milestone, row, state

@@ -19,7 +19,7 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
 from bench.truth import case_of, kinds
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 from sandbox_mcp.worlds import names
 from tests.each import each

@@ -8,7 +8,7 @@ from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from tests.each import each
 

@@ -9,7 +9,7 @@ from sandbox_scenarios.model import Scenario, Solution
 
 from bench.truth import case_of
 from bench.truth_turns import in_the_head
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.worlds import named
 from tests.each import each

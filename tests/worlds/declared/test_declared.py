@@ -16,8 +16,8 @@ from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.lint import lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.authoring.rehearsal import RehearsalStage, Rehearsed, settled
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.rehearsal import RehearsalStage, Rehearsed, settled
 from sandbox_mcp.session.replay import differences
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line

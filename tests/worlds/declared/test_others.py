@@ -15,8 +15,8 @@ from sandbox_scenarios.lint import lint
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import entry_of
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.cli import group
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import SessionEnded, ToolCall
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import FILES, load

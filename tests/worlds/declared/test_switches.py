@@ -12,7 +12,7 @@ from sandbox_scenarios.lint import lint
 
 from sandbox_mcp import Id, Table, World, column, key
 from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import FILES, named
 

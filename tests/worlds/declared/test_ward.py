@@ -9,7 +9,7 @@ from sandbox_grader.users.secrets import secrets_of
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.tx import Tx

@@ -17,9 +17,9 @@ from sandbox_scenarios.loader import BUILT_IN as SUITE_FOLDER
 from sandbox_scenarios.stats.environments import TOOLSCAN, environments
 from sandbox_scenarios.stats.measure import turns
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
 from sandbox_mcp.run.select import select
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import call, present
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sandbox_grader import grade
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.authoring.rehearsal import RehearsalStage
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import named
 from tests.each import each

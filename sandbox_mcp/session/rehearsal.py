@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_scenarios.filling import INSIDE
 from sandbox_scenarios.model import PlannedCall, Scenario, Solution
-from sandbox_scenarios.plan import PlanError, as_text, fill, look_up, presented_solution, refusal
+from sandbox_scenarios.plan import PlanError, as_text, look_up, ready, refusal, staged
 from sandbox_scenarios.variants import BASE, presented
 
 from sandbox_mcp.session import AgentCall, Session, SessionSpec, settled
@@ -80,12 +80,12 @@ class RehearsalStage:
         session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools)
         session.begin()
         results, done, turns = dict(known or {}), list[MadeCall](), 0
-        for turn in presented_solution(solution, tools).turns:
+        for turn in staged(solution, self.scenario, variant, tools).turns:
             for batch in turn.batches:
                 made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
                 for call in batch:
                     try:
-                        made.append((call, fill(call.arguments, results)))
+                        made.append((call, ready(call, results)))
                     except PlanError as problem:
                         done.append(MadeCall(call, error=str(problem)))
                 sent = [AgentCall(call.tool, arguments) for call, arguments in made]
