@@ -6,7 +6,7 @@ A complaint says what the mutant did, what it scored, and how to see it again.
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -100,37 +100,30 @@ Watch = Callable[[int, int], None]
 """Is told how many scenarios are done, of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeepLint:
-    """One command's work: which scenarios of which files, with how many processes."""
+def deep_lint(
+    places: tuple[Path, ...], names: Sequence[str], jobs: int = 1, watch: Watch = lambda _done, _of: None
+) -> Linted:
+    """Play everything in these scenarios; complaints come in the order of the names, whatever the number of processes.
 
-    places: tuple[Path, ...]
-    names: tuple[str, ...]
-    jobs: int = 1
-    watch: Watch = field(default=lambda _done, _of: None)
-
-    def run(self) -> Linted:
-        """Play everything; complaints come in the order of the names, whatever the number of processes.
-
-        Raises:
-            ScenarioError: a scenario cannot be used; with several processes a :class:`RunError` says so.
-        """
-        complaints: list[Complaint] = []
-        played = 0
-        jobs = min(self.jobs, len(self.names))
-        with ExitStack() as stack:
-            if jobs > 1:
-                pool = stack.enter_context(process_pool(jobs))
-                found = pool.map(_in_process, [self.places] * len(self.names), self.names)
-            else:
-                found = map(partial(lint_scenario, Suite(self.places)), self.names)
-            for done, linted in enumerate(found, start=1):
-                if isinstance(linted, str):
-                    raise RunError(linted)
-                complaints += linted.complaints
-                played += linted.played
-                self.watch(done, len(self.names))
-        return Linted(tuple(complaints), played)
+    Raises:
+        ScenarioError: a scenario cannot be used; with several processes a :class:`RunError` says so.
+    """
+    complaints: list[Complaint] = []
+    played = 0
+    jobs = min(jobs, len(names))
+    with ExitStack() as stack:
+        if jobs > 1:
+            pool = stack.enter_context(process_pool(jobs))
+            found = pool.map(_in_process, [places] * len(names), names)
+        else:
+            found = map(partial(lint_scenario, Suite(places)), names)
+        for done, linted in enumerate(found, start=1):
+            if isinstance(linted, str):
+                raise RunError(linted)
+            complaints += linted.complaints
+            played += linted.played
+            watch(done, len(names))
+    return Linted(tuple(complaints), played)
 
 
 def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:

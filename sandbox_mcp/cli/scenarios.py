@@ -111,9 +111,9 @@ def lint(
         return
     complaints, played = lint_quickly(suite, names), 0
     if deep:
-        from sandbox_mcp.authoring.deep_lint import DeepLint
+        from sandbox_mcp.authoring.deep_lint import deep_lint
 
-        linted = DeepLint(places, names, jobs, counting("played", many=TENTHS)).run()
+        linted = deep_lint(places, names, jobs, counting("played", many=TENTHS))
         complaints, played = (*complaints, *linted.complaints), linted.played
     if as_json:
         found = [item.to_json() for item in complaints]

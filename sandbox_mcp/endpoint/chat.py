@@ -64,8 +64,8 @@ def whole(answer: WireAnswer) -> dict[str, Any]:
     return {**_head(answer, "chat.completion"), "choices": choices, "usage": _usage(answer)}
 
 
-def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
-    """An answer as server-sent events."""
+def stream(answer: WireAnswer, body: Body) -> Iterator[str]:
+    """An answer as server-sent events, with its usage where the request asks for that."""
     if not answer.void:
         yield event(_chunk(answer, {"role": "assistant", "content": ""}))
         for piece in pieces(answer.text):
@@ -76,17 +76,12 @@ def stream(answer: WireAnswer, *, usage: bool) -> Iterator[str]:
             for piece in pieces(call.arguments):
                 yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
         yield event(_chunk(answer, {}, _finish(answer)))
-    if usage:
+    if (body.get("stream_options") or {}).get("include_usage"):
         yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
     yield event("[DONE]")
 
 
-def _wanted(answer: WireAnswer, body: Body) -> Iterator[str]:
-    options: Mapping[str, Any] = body.get("stream_options") or {}
-    return stream(answer, usage=bool(options.get("include_usage")))
-
-
-PROTOCOL = Protocol(read, whole, _wanted, openai_error)
+PROTOCOL = Protocol(read, whole, stream, openai_error)
 
 
 def _chunk(answer: WireAnswer, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:

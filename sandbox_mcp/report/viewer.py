@@ -77,15 +77,20 @@ class Viewer:
             # A folder that has gone, no room for the index, a process that was killed: what was read before is still
             # shown, and it tries again.
             with suppress(ReportError, OSError, sqlite3.Error, BrokenExecutor):
-                began = time.monotonic()
-                todo = self.index.look(find_runs(self.paths))
-                looked = time.monotonic() - began
-                with closing(self.index.read(todo)) as reading:
-                    for progress in reading:
-                        self.progress = progress
-                        if self._stopped.is_set():
-                            break
+                looked = self._read()
             self._stopped.wait(max(PAUSE, REST * looked))
+
+    def _read(self) -> float:
+        """Read what is new; the seconds that looking for it took, without those of reading it."""
+        began = time.monotonic()
+        todo = self.index.look(find_runs(self.paths))
+        looked = time.monotonic() - began
+        with closing(self.index.read(todo)) as reading:
+            for progress in reading:
+                self.progress = progress
+                if self._stopped.is_set():
+                    break
+        return looked
 
     def overview(self) -> dict[str, Any]:
         """All runs at a glance, worked out anew when there is something new."""

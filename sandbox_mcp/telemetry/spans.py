@@ -263,9 +263,7 @@ class TracedSink:
             "sandbox_mcp.end": event.reason,
         }
         self._out.ids.choose(session.context)
-        span = self._out.tracer.start_span(
-            _title(started), Context(), SpanKind.INTERNAL, told, (), _nano(started.wall) or at
-        )
+        span = self._out.tracer.start_span(_title(started), Context(), SpanKind.INTERNAL, told, (), _at(started) or at)
         if event.reason in INFRASTRUCTURE:
             self._spoil(span, event.reason, event.detail)
         span.end(at)
@@ -322,13 +320,9 @@ def _naming(event: SessionStarted | Message, context: SpanContext) -> Mapping[st
     return {**event.wall, TRACE: header_of(context)}
 
 
-def _at(event: Message | ToolCall | SessionEnded) -> int:
+def _at(event: Event) -> int:
     """When an event happened, in nanoseconds since 1970."""
-    return _nano(event.wall)
-
-
-def _nano(wall: Mapping[str, Any]) -> int:
-    seconds = wall.get("time")
+    seconds = event.wall.get("time")
     return int(seconds * NANO) if isinstance(seconds, int | float) else 0
 
 

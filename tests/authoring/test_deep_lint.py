@@ -8,7 +8,7 @@ import pytest
 from sandbox_grader.milestones.unwanted import GRADES
 from sandbox_scenarios.model import PlannedCall
 
-from sandbox_mcp.authoring.deep_lint import RULES, DeepLint, attempt, lint_scenario, rehearse
+from sandbox_mcp.authoring.deep_lint import RULES, attempt, deep_lint, lint_scenario, rehearse
 from sandbox_mcp.authoring.mutants.mutant import (
     FULL,
     LESS,
@@ -319,8 +319,8 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
     text += SOUND[SOUND.index("  - name") :].replace("name: mine", "name: other")
     places = (written(tmp_path, text),)
     watched: list[int] = []
-    alone = DeepLint(places, ("mine", "other")).run()
-    together = DeepLint(places, ("mine", "other"), 2, lambda done, _of: watched.append(done)).run()
+    alone = deep_lint(places, ("mine", "other"))
+    together = deep_lint(places, ("mine", "other"), 2, lambda done, _of: watched.append(done))
     assert together == alone
     assert {item.scenario for item in alone.complaints} == {"mine"}
     assert watched == [1, 2]
@@ -330,7 +330,7 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 def test_a_file_that_breaks_meanwhile_is_one_clear_error(tmp_path: Path, jobs: int) -> None:
     place = written(tmp_path, SOUND.replace("tool: search_contacts, arguments", "tool: search_contakts, arguments"))
     with pytest.raises(SandboxError, match=r"mine.yaml:19: scenario 'mine': unknown tool 'search_contakts'"):
-        DeepLint((place,), ("mine", "mine"), jobs).run()
+        deep_lint((place,), ("mine", "mine"), jobs)
 
 
 # The parts that mutants are made of.

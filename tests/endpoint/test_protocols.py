@@ -239,9 +239,7 @@ calls = st.builds(PlannedMove, names, st.dictionaries(names, st.integers() | st.
 def test_a_chat_stream_carries_exactly_what_the_whole_answer_says(move: Move) -> None:
     found = answer({"messages": []}, "m", move)
     message = chat.whole(found)["choices"][0]["message"]
-    deltas = [
-        json.loads(line[6:])["choices"][0]["delta"] for line in chat.stream(found, usage=False) if "[DONE]" not in line
-    ]
+    deltas = [json.loads(line[6:])["choices"][0]["delta"] for line in chat.stream(found, {}) if "[DONE]" not in line]
     assert "".join(delta.get("content") or "" for delta in deltas) == (message["content"] or "")
     arguments: dict[int, str] = {}
     for call in (call for delta in deltas for call in delta.get("tool_calls", ())):
