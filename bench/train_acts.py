@@ -18,8 +18,7 @@ from pathlib import Path
 
 from bench.talk_acts import WISHES, HeardMessage, parse
 from sandbox_mcp.users.acts import Act, wish_of
-from sandbox_mcp.users.acts.features import features
-from sandbox_mcp.users.acts.model import CLASSES, UNIT, WEIGHTS, ActModel
+from sandbox_mcp.users.acts.model import CLASSES, UNIT, WEIGHTS, ActModel, features
 from sandbox_mcp.users.acts.plain import sentences
 from sandbox_mcp.users.acts.reading import CLASS_OF, combined
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules

@@ -28,8 +28,7 @@ from bench.table import BudgetRow, how_many, show
 from sandbox_mcp.run.play import Arena, play
 from sandbox_mcp.run.transports import TRANSPORTS, transport
 from sandbox_mcp.server.app import base_url, listener_on
-from sandbox_mcp.server.listing import listing
-from sandbox_mcp.server.mcp_server import wire_result
+from sandbox_mcp.server.mcp_server import listing, wire_result
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.trajectory import LogWriter, ToolCall, read_trajectory

@@ -68,7 +68,7 @@ def read_message(body: Any) -> ModelAnswer:
 
 
 @dataclass(slots=True)
-class MessagesAsking(Asking):
+class _MessagesAsking(Asking):
     """A conversation as Messages carry it; ``request`` is what every request has beside the messages."""
 
     endpoint: Messages
@@ -76,11 +76,9 @@ class MessagesAsking(Asking):
     messages: list[dict[str, Any]]
 
     def hear(self, text: str) -> None:
-        """Take in what the user says."""
         self._add("user", [{"type": "text", "text": text}])
 
     async def ask(self) -> ModelAnswer:
-        """Ask for the model's next message."""
         return await self.endpoint.request({**self.request, "messages": list(self.messages)})
 
     def keep(self, answer: ModelAnswer) -> None:
@@ -121,7 +119,7 @@ class AnthropicAgent(ChatAgent):
         """Begin with the instructions as the system's text."""
         offered = {"tools": [as_tool(tool) for tool in tools]} if tools else {}
         stopping = {"stop_sequences": list(stop)} if stop else {}
-        return MessagesAsking(self.endpoint, {"system": instructions, **offered, **stopping}, [])
+        return _MessagesAsking(self.endpoint, {"system": instructions, **offered, **stopping}, [])
 
 
 def as_tool(tool: ToolInfo) -> dict[str, Any]:

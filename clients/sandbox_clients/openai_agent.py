@@ -14,7 +14,7 @@ from sandbox_mcp.models.completions import Completions, as_message
 
 
 @dataclass(slots=True)
-class CompletionsAsking(Asking):
+class _CompletionsAsking(Asking):
     """A conversation as chat completions carry it; ``request`` is what every request has beside the messages."""
 
     endpoint: Completions
@@ -23,15 +23,12 @@ class CompletionsAsking(Asking):
     request: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def hear(self, text: str) -> None:
-        """Take in what the user says."""
         self.messages.append({"role": "user", "content": text})
 
     async def ask(self) -> ModelAnswer:
-        """Ask for the model's next message."""
         return await self.endpoint.ask(self.messages, self.tools, **self.request)
 
     def keep(self, answer: ModelAnswer) -> None:
-        """Take in a message of the model."""
         self.messages.append(as_message(answer))
 
     def give(self, outputs: Sequence[Output]) -> None:
@@ -53,7 +50,7 @@ class OpenAIAgent(ChatAgent):
         """Begin with the instructions as the system's message."""
         system = {"role": "system", "content": instructions}
         request = {"stop": list(stop)} if stop else {}
-        return CompletionsAsking(self.endpoint, [system], [as_function(tool) for tool in tools], request)
+        return _CompletionsAsking(self.endpoint, [system], [as_function(tool) for tool in tools], request)
 
 
 def as_function(tool: ToolInfo) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The reference agent: plays a scenario's own solution through its tools, turn by turn.
+"""The two agents that ask nobody: the reference, which plays a scenario's own solution, and the one that refuses.
 
-Policy: it does what the solution says, whatever the tools answer; once the solution is used up it has nothing to add.
-What it scores is the most that the scenario can give, and is expected to be 1.
+Policy: the reference does what the solution says, whatever the tools answer; once that is used up it has nothing to
+add. What it scores is the most that the scenario can give, and is expected to be 1. What the refusing agent scores is
+what a scenario gives away for nothing; reports state this floor next to the scores of other agents.
 """
 
 from collections.abc import AsyncGenerator
@@ -63,3 +64,30 @@ class ReferenceAgent(Agent):
             raise AgentError("the scenario states no reference solution, so there is nothing to play")
         async with brief.target.connect() as tools:
             yield _Playing(brief.solution, tools)
+
+
+REFUSAL = "I'm sorry, I can't help with that."
+"""The sentence with which the grader's floor is worked out, too."""
+
+
+class _Refusing:
+    async def turn(self, message: str) -> AgentTurn:  # noqa: ARG002 - whatever it is
+        return AgentTurn(REFUSAL)
+
+
+@dataclass(frozen=True, slots=True)
+class RefuseAgent(Agent):
+    """Refuses whatever it is asked."""
+
+    name: str = "refuse"
+    marks_batches: ClassVar[bool] = True
+
+    @property
+    def takes_history(self) -> bool:
+        """It refuses whatever was said before."""
+        return True
+
+    @asynccontextmanager
+    async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:  # noqa: ARG002
+        """Refuse, without even connecting."""
+        yield _Refusing()

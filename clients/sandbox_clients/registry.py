@@ -39,7 +39,7 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
 
             return ReferenceAgent()
         case "refuse":
-            from sandbox_clients.refuse import RefuseAgent
+            from sandbox_clients.reference import RefuseAgent
 
             return RefuseAgent()
         case "openai":

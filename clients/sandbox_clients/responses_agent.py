@@ -61,7 +61,7 @@ def read_response(body: Any) -> ModelAnswer:
 
 
 @dataclass(slots=True)
-class ResponsesAsking(Asking):
+class _ResponsesAsking(Asking):
     """A conversation as Responses carry it; ``request`` is what every request has beside the items."""
 
     endpoint: Responses
@@ -69,11 +69,9 @@ class ResponsesAsking(Asking):
     items: list[Item]
 
     def hear(self, text: str) -> None:
-        """Take in what the user says."""
         self.items.append({"role": "user", "content": text})
 
     async def ask(self) -> ModelAnswer:
-        """Ask for the model's next items."""
         return await self.endpoint.request({**self.request, "input": list(self.items)})
 
     def keep(self, answer: ModelAnswer) -> None:
@@ -106,7 +104,7 @@ class ResponsesAgent(ChatAgent):
         """Begin; the protocol has no way to say where to stop."""
         del stop
         offered = {"tools": [as_function(tool) for tool in tools]} if tools else {}
-        return ResponsesAsking(self.endpoint, {"instructions": instructions, **offered}, [])
+        return _ResponsesAsking(self.endpoint, {"instructions": instructions, **offered}, [])
 
 
 def as_function(tool: ToolInfo) -> dict[str, Any]:

@@ -76,7 +76,8 @@ def stream(answer: WireAnswer, body: Body) -> Iterator[str]:
             for piece in pieces(call.arguments):
                 yield event(_chunk(answer, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
         yield event(_chunk(answer, {}, _finish(answer)))
-    if (body.get("stream_options") or {}).get("include_usage"):
+    options: Mapping[str, Any] = body.get("stream_options") or {}
+    if options.get("include_usage"):
         yield event({**_head(answer, "chat.completion.chunk"), "choices": [], "usage": _usage(answer)})
     yield event("[DONE]")
 

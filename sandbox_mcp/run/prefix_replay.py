@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sandbox_mcp.run.prefix import KIND, Prefix, TruthfulUser, Truths, as_sent, prefixes
 from sandbox_mcp.session import AgentCall, Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.replay import ReplayDifference, text_of
+from sandbox_mcp.session.replay import ReplayDifference, text_of, unlike
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory
 
 
@@ -79,10 +79,8 @@ def _differences(
                 yield ReplayDifference(call.seq, "call", text_of(call.name), "not carried out")
                 continue
             made.remove(again)
-            for what in ("tool", "error", "result", "changes"):
-                recorded, replayed = (text_of(getattr(event, what)) for event in (call, again))
-                if recorded != replayed:
-                    yield ReplayDifference(call.seq, what, recorded, replayed)
+            told = ("tool", "error", "result", "changes")
+            yield from unlike(call.seq, [(what, getattr(call, what), getattr(again, what)) for what in told])
 
 
 def _asked(call: ToolCall) -> tuple[str, str | None, str]:

@@ -2,14 +2,16 @@
 
 Policy: every fault of a call is a result with ``isError``, never a protocol error, because some clients end their run
 at a protocol error. The SDK refuses arguments that are not an object before any handler runs, so calls are answered one
-step earlier, in a middleware; tests hold what it answers against the SDK's own form for every protocol version.
+step earlier, in a middleware; tests hold what it answers against the SDK's own form for every protocol version. What a
+client is told of a tool is what the session checks: the schema of its presentation, unchanged.
 """
 
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 from weakref import WeakKeyDictionary
 
@@ -23,6 +25,8 @@ from mcp_types import (
     CallToolRequestParams,
     ListToolsResult,
     PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
 )
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 
@@ -30,12 +34,12 @@ from sandbox_mcp import __version__
 from sandbox_mcp.server.confirming import Confirming, Refused
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
-from sandbox_mcp.server.listing import listing
 from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.telemetry import exporting
+from sandbox_mcp.tools import PresentedTool
 
 logger = logging.getLogger(__name__)
 SCOPE_KEY = "sandbox_mcp.session"
@@ -282,3 +286,31 @@ def wire_result(result: CallResult, stamp: Mapping[str, Any] | None) -> dict[str
 def complete(wire: dict[str, Any], stamp: Mapping[str, Any] | None) -> dict[str, Any]:
     """A result with what the newer protocol demands of every one that answers its request for good."""
     return wire if stamp is None else {**wire, "resultType": "complete", "_meta": stamp}
+
+
+def listing(tools: Iterable[PresentedTool], pages: Mapping[str, str] = MappingProxyType({})) -> ListToolsResult:
+    """The answer to ``tools/list``; nothing in it ever changes, and it is meant for one client only.
+
+    ``pages`` has the address of the page that shows a tool's results, by the tool's name.
+    """
+    return ListToolsResult(tools=[listed(tool, pages.get(tool.name)) for tool in tools])
+
+
+def listed(presented: PresentedTool, page: str | None = None) -> Tool:
+    """One tool as MCP describes it; ``page`` shows its results.
+
+    The annotations say which tools act, so that a host may ask its human first; no tool reaches beyond the sandbox.
+    """
+    return Tool(
+        _meta={"ui": {"resourceUri": page}} if page else None,
+        name=presented.name,
+        description=presented.description or None,
+        input_schema=dict(presented.schema),
+        output_schema=presented.tool.output_schema(),
+        annotations=ToolAnnotations(
+            read_only_hint=not presented.tool.action,
+            destructive_hint=presented.tool.destructive,
+            idempotent_hint=not presented.tool.action,
+            open_world_hint=False,
+        ),
+    )

@@ -36,11 +36,7 @@ UserFactory = Callable[[Scenario], User]
 """Makes the user that plays a scenario."""
 
 
-def _scripted(scenario: Scenario) -> User:
-    return ScriptedUser.of(scenario.user)
-
-
-USERS: Mapping[str, UserFactory] = MappingProxyType({"scripted": _scripted})
+USERS: Mapping[str, UserFactory] = MappingProxyType({"scripted": lambda scenario: ScriptedUser.of(scenario.user)})
 """The users that need no configuration."""
 
 

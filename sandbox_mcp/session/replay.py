@@ -5,7 +5,7 @@ expected to have changed nothing.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,7 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
         if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
             continue
         if event.caller == "environment":
-            outcome = _happened_again(stage, event)
-            if text_of(event.changes) != text_of(outcome.changes):
-                yield ReplayDifference(event.seq, "changes", text_of(event.changes), text_of(outcome.changes))
+            yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event).changes)])
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
@@ -78,13 +76,16 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
     fault = outcome.fault
     recorded_error = [event.error.type, without_arguments(event.error.message)] if event.error else None
     replayed_error = [fault.type, without_arguments(fault.message)] if fault else None
-    for what, recorded, replayed in (
-        ("error", recorded_error, replayed_error),
-        ("result", event.result, outcome.result),
-        ("changes", event.changes, outcome.changes),
-    ):
+    results, changes = (event.result, outcome.result), (event.changes, outcome.changes)
+    values = [("error", recorded_error, replayed_error), ("result", *results), ("changes", *changes)]
+    yield from unlike(event.seq, values)
+
+
+def unlike(seq: int, values: Iterable[tuple[str, Any, Any]]) -> Iterator[ReplayDifference]:
+    """In what an event differs: of each value its name, as it was recorded, and as it is now."""
+    for what, recorded, replayed in values:
         if text_of(recorded) != text_of(replayed):
-            yield ReplayDifference(event.seq, what, text_of(recorded), text_of(replayed))
+            yield ReplayDifference(seq, what, text_of(recorded), text_of(replayed))
 
 
 def text_of(value: Any) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, UnknownAgentError
 from sandbox_clients.function import Asked, FunctionAgent
-from sandbox_clients.reference import NOTHING_LEFT, ReferenceAgent
-from sandbox_clients.refuse import REFUSAL, RefuseAgent
+from sandbox_clients.reference import NOTHING_LEFT, REFUSAL, ReferenceAgent, RefuseAgent
 from sandbox_clients.registry import AGENTS, agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader.milestones import baselines
@@ -129,7 +128,7 @@ def test_a_function_is_told_what_every_agent_is_told_and_may_add_what_the_log_ke
 def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     write(
         tmp_path / "my_agents.py",
-        "from sandbox_clients.refuse import RefuseAgent\n"
+        "from sandbox_clients.reference import RefuseAgent\n"
         "async def polite(asked): return 'No, thank you.'\n"
         "instance = RefuseAgent(name='instance')\n"
         "def made(settings): return RefuseAgent(name=f'made for {settings.endpoint.model}')\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_clients.refuse import RefuseAgent
+from sandbox_clients.reference import RefuseAgent
 
 from sandbox_mcp.report.errors import ReportError
 from sandbox_mcp.report.filters import FilterError

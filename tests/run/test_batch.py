@@ -10,8 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation
-from sandbox_clients.reference import ReferenceAgent
-from sandbox_clients.refuse import RefuseAgent
+from sandbox_clients.reference import ReferenceAgent, RefuseAgent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader.scores import Scores

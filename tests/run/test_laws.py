@@ -12,8 +12,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox_clients.reference import ReferenceAgent
-from sandbox_clients.refuse import RefuseAgent
+from sandbox_clients.reference import ReferenceAgent, RefuseAgent
 from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_mcp.endpoint.app import Endpoint

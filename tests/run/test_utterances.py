@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_clients.refuse import RefuseAgent
+from sandbox_clients.reference import RefuseAgent
 
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.users import replayed_users

@@ -10,8 +10,7 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import methods as sdk
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from sandbox_mcp.server.listing import listed
-from sandbox_mcp.server.mcp_server import name_in, server_for, wire_result
+from sandbox_mcp.server.mcp_server import listed, name_in, server_for, wire_result
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.worlds import default

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from sandbox_mcp.users.acts.answers import is_beside
 from sandbox_mcp.users.acts.deeds import WORD, classes_in, names_more, tries_again
-from sandbox_mcp.users.acts.features import features
 from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
-from sandbox_mcp.users.acts.model import UNIT, act_model
+from sandbox_mcp.users.acts.model import UNIT, act_model, features
 from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
 from sandbox_mcp.users.acts.said import proposes
