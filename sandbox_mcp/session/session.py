@@ -294,11 +294,6 @@ class Session:
         self.ended = "log_failed"
         self._recorder.end_lost(self.stage.now)
 
-    @property
-    def lost(self) -> OSError | None:
-        """Why the log could not be written, if it could not."""
-        return self._recorder.lost
-
     def _check_lost(self, error: OSError) -> None:
         """End the session if this error came from its log; any other is passed on."""
         if error is not self._recorder.lost:

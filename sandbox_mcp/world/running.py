@@ -1,7 +1,7 @@
 """The world: the current snapshot, the virtual clock and the ids, advanced by transactions."""
 
-from collections.abc import Iterable
-from types import TracebackType
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 
 from sandbox_mcp.world.clock import Clock, IdStream
 from sandbox_mcp.world.state import Change, Snapshot, fold, replace_tables
@@ -21,9 +21,12 @@ class Running:
         self.knowledge = knowledge
         self._drawn: dict[str, int] = {}
 
-    def transaction(self) -> "Scope":
+    @contextmanager
+    def transaction(self) -> Generator[Transaction]:
         """A context whose writes are applied together when it ends and dropped when it raises."""
-        return Scope(self)
+        transaction = self.begin()
+        yield transaction
+        self.commit(transaction)
 
     def begin(self) -> Transaction:
         """A transaction that :meth:`commit` applies, for callers that decide later."""
@@ -55,22 +58,3 @@ class Running:
         for change in recorded:
             if change.before is None:
                 self._drawn[change.table] = self._drawn.get(change.table, 0) + 1
-
-
-class Scope:
-    """``with world.transaction() as tx:``; commits on a normal exit, drops everything on an exception."""
-
-    __slots__ = ("_world", "tx")
-
-    def __init__(self, world: Running) -> None:
-        self._world = world
-        self.tx = world.begin()
-
-    def __enter__(self) -> Transaction:
-        return self.tx
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self._world.commit(self.tx)

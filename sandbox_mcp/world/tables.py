@@ -7,6 +7,7 @@ read its columns.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import get_annotations
 from math import isfinite
 from pathlib import Path
@@ -60,29 +61,24 @@ class Tolerance:
         self.within = within
 
 
+@dataclass(frozen=True, slots=True)
 class ColumnOptions:
     """What :func:`column` and :func:`key` keep until the table's schema is made."""
 
-    __slots__ = ("called", "default", "hidden", "key", "measure", "passing", "person", "unsaid", "within")
-
-    def __init__(
-        self, default: Any, measure: DefaultMeasure | None, within: float | None, flags: Mapping[str, bool],
-        called: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        self.default = default
-        self.measure: DefaultMeasure | None = measure
-        self.within = within
-        self.key = flags.get("key", False)
-        self.hidden = flags.get("hidden", False)
-        self.passing = flags.get("passing", False)
-        self.unsaid = flags.get("unsaid", False)
-        self.person = flags.get("person", False)
-        self.called = tuple(called)
+    default: Any = REQUIRED
+    measure: DefaultMeasure | None = None
+    within: float | None = None
+    key: bool = False
+    hidden: bool = False
+    passing: bool = False
+    unsaid: bool = False
+    person: bool = False
+    called: tuple[str, ...] = ()
 
 
 def key(*, init: Literal[False] = False) -> Any:  # noqa: ARG001 - tells type checkers that rows are made without it
     """The column that holds the row's id, which the world hands out."""
-    return ColumnOptions(REQUIRED, None, None, {"key": True})
+    return ColumnOptions(key=True)
 
 
 def column(
@@ -108,8 +104,7 @@ def column(
         raise WorldError(f"called is the text {called!r}; expected a list of names, such as [{called!r}]")
     if measure not in (None, *get_args(DefaultMeasure)):
         raise WorldError(f"measure is {measure!r}; expected exact, close or rouge")
-    flags = {"hidden": hidden, "passing": passing, "unsaid": unsaid, "person": person}
-    return ColumnOptions(default, measure, within, flags, called)
+    return ColumnOptions(default, measure, within, False, hidden, passing, unsaid, person, tuple(called))
 
 
 class ColumnHandle:
@@ -171,7 +166,7 @@ class Table:
         cls._owner_ = owner
         for named in get_annotations(cls):
             given = cls.__dict__.get(named, REQUIRED)
-            options = given if isinstance(given, ColumnOptions) else ColumnOptions(given, None, None, {})
+            options = given if isinstance(given, ColumnOptions) else ColumnOptions(given)
             setattr(cls, named, ColumnHandle(cls, named, options))
 
     if not TYPE_CHECKING:

@@ -6,9 +6,8 @@ of one row does not conflict with writing another column of that row; scanning a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from sandbox_mcp.world.clock import Clock, IdStream, to_local, to_timestamp
+from sandbox_mcp.world.clock import Clock, IdStream
 from sandbox_mcp.world.state import Cell, Change, Row, Snapshot, freeze
 
 Access = tuple[str, str | None, str | None]
@@ -37,21 +36,22 @@ class Transaction:
     def rows(self, table: str) -> list[Row]:
         """All rows of a table, oldest first."""
         self.reads.add((table, None, None))
-        return list(self._table(table).values())
+        return list(self.seen(table).values())
 
     def row(self, table: str, key: str) -> Row | None:
         """One row, or None where the id is unknown."""
         self.reads.add((table, key, None))
-        return self._table(table).get(key)
+        return self.seen(table).get(key)
 
     def cell(self, table: str, key: str, column: str) -> Cell:
         """One value of one row; the row must exist."""
         self.reads.add((table, key, column))
-        return self._table(table)[key][column]
+        return self.seen(table)[key][column]
 
     def seen(self, table: str) -> Mapping[str, Row]:
         """The rows of a table by id, for whoever says what it reads of them by other means."""
-        return self._table(table)
+        edited = self.edited.get(table)
+        return self.base.table(table) if edited is None else edited
 
     def insert(self, table: str, key_column: str, values: Mapping[str, Cell]) -> str:
         """Add a row under a new id, which is put into ``key_column`` first, and return the id."""
@@ -64,7 +64,7 @@ class Transaction:
 
     def update(self, table: str, key: str, values: Mapping[str, Cell]) -> None:
         """Set some columns of an existing row. Writing what is already there is no change, but counts as a write."""
-        before = self._table(table)[key]
+        before = self.seen(table)[key]
         self.writes.update((table, key, column) for column in values)
         after = freeze({**before, **values})
         if after != before:
@@ -72,25 +72,8 @@ class Transaction:
 
     def delete(self, table: str, key: str) -> None:
         """Remove an existing row."""
-        self._write(Change(table, key, self._table(table)[key], None))
+        self._write(Change(table, key, self.seen(table)[key], None))
         self.writes.add((table, key, None))
-
-    @property
-    def now(self) -> float:
-        """Virtual time in seconds since the epoch."""
-        return self.clock.now
-
-    def local(self, timestamp: float) -> datetime:
-        """Wall time of a timestamp in the world's zone."""
-        return to_local(timestamp, self.clock.zone)
-
-    def timestamp(self, wall: datetime) -> float:
-        """Timestamp of a wall time in the world's zone."""
-        return to_timestamp(wall, self.clock.zone)
-
-    def _table(self, table: str) -> Mapping[str, Row]:
-        edited = self.edited.get(table)
-        return self.base.table(table) if edited is None else edited
 
     def _write(self, change: Change) -> None:
         rows = self.edited.get(change.table)

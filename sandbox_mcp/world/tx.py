@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 
+from sandbox_mcp.world.clock import to_local, to_timestamp
 from sandbox_mcp.world.effects import Effects, Kind
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
 from sandbox_mcp.world.fixed import fixed_rows
@@ -128,7 +129,7 @@ class Tx:
     @property
     def now(self) -> float:
         """The virtual time, in seconds since 1970."""
-        return self.transaction.now
+        return self.transaction.clock.now
 
     @property
     def zone(self) -> str:
@@ -142,11 +143,11 @@ class Tx:
 
     def local(self, moment: float | None = None) -> datetime:
         """The wall time of a moment, or of now, in the world's zone."""
-        return self.transaction.local(self.now if moment is None else moment)
+        return to_local(self.now if moment is None else moment, self.zone)
 
     def moment(self, wall: datetime) -> float:
         """The moment of a wall time in the world's zone."""
-        return self.transaction.timestamp(wall)
+        return to_timestamp(wall, self.zone)
 
     def wait(self, seconds: float) -> None:
         """Let time pass once the call is over; ValueError if it would go back or never end."""
