@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.problem import closest
@@ -22,23 +22,6 @@ from sandbox_mcp.users.typed import CONFIRM
 
 MAPPINGS = (".yaml", ".yml", ".json")
 """Suffixes of files that hold lines by scenario."""
-
-
-class Utterances(Protocol):
-    """The lines of a run's users. ``description`` is what logs say of where they are from."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """Where the lines are from, and a digest of all of them."""
-        ...
-
-    def of(self, spec: SessionSpec) -> tuple[str, ...]:
-        """The lines of one session, without the opening.
-
-        Raises:
-            RunError: nothing is written down or recorded for it.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +86,10 @@ class RecordedLines:
         if heard.opening != spec.scenario.user.opening:
             raise RunError(f"user log {self.path!r}: {which} began with other words, so the scenario has changed since")
         return heard.lines
+
+
+Utterances = WrittenLines | RecordedLines
+"""The lines of a run's users."""
 
 
 def written_lines(path: Path) -> WrittenLines:

@@ -126,14 +126,8 @@ class World:
         from ``knowledge`` that an agent could not have: an agent that works it out by itself is right, too. ``slow``
         says that an answer may take long, and none when the same is asked again: other clients do not wait for it.
         """
-
-        def declare(found: F) -> F:
-            declared = DeclaredTool(
-                found, name or found.__name__, group, effects=Effects(), computes=computes, slow=slow
-            )
-            return self._declare(found, declared)
-
-        return declare if function is None else declare(function)
+        more: Mapping[str, Any] = {"effects": Effects(), "computes": computes, "slow": slow}
+        return self._declaring(function, lambda found: DeclaredTool(found, name or found.__name__, group, **more))
 
     @overload
     def action(self, function: F, /) -> F: ...
@@ -158,13 +152,8 @@ class World:
         effects = effects_of(adds, updates, removes)
         if isinstance(said, str):
             raise WorldError(f"said is the text {said!r}; expected a list of words, such as [{said!r}]")
-
-        def declare(found: F) -> F:
-            named = name or found.__name__
-            declared = DeclaredTool(found, named, group, True, "agent", destructive, effects, reaches, tuple(said))
-            return self._declare(found, declared)
-
-        return declare if function is None else declare(function)
+        more = (group, True, "agent", destructive, effects, reaches, tuple(said))
+        return self._declaring(function, lambda found: DeclaredTool(found, name or found.__name__, *more))
 
     @overload
     def user_action(self, function: F, /) -> F: ...
@@ -182,12 +171,8 @@ class World:
         Once ``adds``, ``updates`` or ``removes`` is given, be it empty, the function may write nothing else.
         """
         effects = own_effects(adds, updates, removes)
-
-        def declare(found: F) -> F:
-            declared = DeclaredTool(found, name or found.__name__, "user", True, "user", effects=effects)
-            return self._declare(found, declared)
-
-        return declare if function is None else declare(function)
+        more = ("user", True, "user", None, effects)
+        return self._declaring(function, lambda found: DeclaredTool(found, name or found.__name__, *more))
 
     def event(
         self, table: type[Table], *, at: str, adds: Iterable[type[Table]] | None = None,
@@ -234,13 +219,19 @@ class World:
         for tool in tools:
             self._take(tool)
 
-    def _declare(self, function: F, declared: DeclaredTool) -> F:
-        check_plain(function)
-        if not TOOL_NAME.fullmatch(declared.name):
-            told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
-            raise WorldError(f"world {self.name!r}: {declared.name!r} {told}")
-        self._take(declared)
-        return function
+    def _declaring(self, function: Any, made: Callable[[Any], DeclaredTool]) -> Any:
+        """Declare a function to be the tool that is made of it, or give what declares the one that it decorates."""
+
+        def declare(found: F) -> F:
+            declared = made(found)
+            check_plain(found)
+            if not TOOL_NAME.fullmatch(declared.name):
+                told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
+                raise WorldError(f"world {self.name!r}: {declared.name!r} {told}")
+            self._take(declared)
+            return found
+
+        return declare if function is None else declare(function)
 
     def _take(self, tool: DeclaredTool | Tool) -> None:
         name = tool.name

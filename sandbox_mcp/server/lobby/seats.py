@@ -8,7 +8,7 @@ more than "run the scenario X". It learns names of scenarios and what their user
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any
 
 from anyio import to_thread
 from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
@@ -40,18 +40,6 @@ from sandbox_mcp.trajectory import TrajectoryError
 VARIANT = "all_tools"
 """How scenarios are played here: with the tools that the lobby lists."""
 BROKEN = "LobbyError: this server cannot do that; whoever runs this server finds the reason in its messages"
-
-
-class Seat(Protocol):
-    """The place of one client in the lobby: at most one running scenario."""
-
-    def current(self) -> OpenSession | None:
-        """The session that was begun here last, if it can still be reached."""
-        ...
-
-    def begin(self, spec: SessionSpec) -> OpenSession:
-        """Begin a session and make it the current one."""
-        ...
 
 
 class ManagedSeat:
@@ -93,6 +81,10 @@ class StoredSeat:
         self._current = self._state.begin(spec)
         self._state.current = self._current.session.spec.id
         return self._current
+
+
+Seat = ManagedSeat | StoredSeat
+"""The place of one client in the lobby: at most one running scenario."""
 
 
 class Lobby:
