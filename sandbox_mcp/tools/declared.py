@@ -53,14 +53,15 @@ class DeclaredTool:
             known = ", ".join(signed.names) or "none"
             raise WorldError(f"{where}: reaches names {self.reaches!r}, which is no argument; there are: {known}")
         overwrites = self.effects is None or bool(self.effects.updates or self.effects.removes)
+        function, tool, effects, names = self.function, self.name, self.effects, signed.names
 
         def run(transaction: Transaction, /, **arguments: Any) -> Any:
-            given = {signed.names[name]: value for name, value in arguments.items()}
-            returned = self.function(Tx(transaction, self.name, self.effects), **given)
+            given = {names[name]: value for name, value in arguments.items()}
+            returned = function(Tx(transaction, tool, effects), **given)
             try:
                 return plain_result(returned)
             except NoJsonError as error:
-                code = inspect.unwrap(self.function).__code__
+                code = inspect.unwrap(function).__code__
                 error.place = f"{Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name}"
                 raise
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 import pytest
 
 from sandbox_mcp.world import Change, Running, fold, freeze, snapshot_of
+from sandbox_mcp.world.tx import Tx
 from tests.each import each
 from tests.world.worlds import KEY, Failure, plain, start, world
 
@@ -89,7 +90,7 @@ class TestReading:
         assert world().begin().rows("plant") == []
 
     def test_time_is_the_worlds(self) -> None:
-        assert world(now=5.0).begin().now == 5.0
+        assert Tx(world(now=5.0).begin()).now == 5.0
 
 
 class TestCommitting:
