@@ -107,19 +107,29 @@ async def conversing(agent: Agent, brief: Brief, watched: Watched) -> AsyncGener
 async def answer_to(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn:
     """The agent's answer; one that says nothing where the session ended before it gave any.
 
+    What comes too late is no answer either, as that of an agent that held up the event loop and could not be stopped.
+
     Raises:
         AgentError: it gave none within ``patience`` seconds, or broke.
     """
-    with anyio.CancelScope(deadline=anyio.current_time() + patience) as watched.turn:
+    deadline, answer = anyio.current_time() + patience, None
+    with anyio.CancelScope(deadline=deadline) as watched.turn:
         try:
             with ambient(watched.sink), its_own_fault():
                 turn = await conversation.turn(message)
-                return replace(turn, meta=deepcopy(dict(turn.meta)))  # an agent may use its own for all turns
+                answer = replace(turn, meta=deepcopy(dict(turn.meta)))  # an agent may use its own for all turns
         finally:
             watched.turn = None
-    if not watched.over:
+    if watched.over:
+        return answer or AgentTurn("")
+    if answer is None:
         raise AgentError(f"the agent did not answer within {counted(patience, 'second')}")
-    return AgentTurn("")
+    if (late := anyio.current_time() - deadline) > 0:
+        raise AgentError(
+            f"the agent answered {late:.1f} seconds later than within {counted(patience, 'second')}, and could not be "
+            "stopped before: it blocks the event loop, or catches being cancelled; await what takes long"
+        )
+    return answer
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 import asyncio
 import dataclasses
 import math
+import re
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -177,6 +179,29 @@ def test_an_agent_that_never_answers_is_given_up_and_not_scored(kind: Transport)
     assert trajectory.ended is not None
     assert trajectory.ended.reason == "agent_failed"
     assert trajectory.ended.detail == "the agent did not answer within 0.3 seconds"
+
+
+@ALL
+@each("catches", [False, True])
+def test_an_answer_that_comes_too_late_is_none_though_the_agent_could_not_be_stopped(
+    kind: Transport, catches: bool
+) -> None:
+    async def respond(message: str, tools: Tools) -> AgentTurn:
+        begun = time.monotonic()
+        while time.monotonic() < begun + 0.02:  # as long as it must be, without ever letting the event loop go on
+            if catches:
+                with suppress(asyncio.CancelledError):
+                    await anyio.sleep_forever()
+        return AgentTurn("Wifi is off now.")
+
+    trajectory = driven(Made(respond), kind=kind, patience=0.01)
+    assert trajectory.ended is not None
+    assert trajectory.ended.reason == "agent_failed"
+    assert re.match(
+        r"the agent answered \d+\.\d seconds later than within 0.01 seconds, and could not be stopped before: it ",
+        trajectory.ended.detail or "",
+    )
+    assert not [event for event in trajectory.events if isinstance(event, Message) and event.sender == "agent"]
 
 
 def test_text_that_is_not_unicode_is_recorded_as_far_as_it_is() -> None:
