@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and the name of the file in what the system says when it cannot be."""
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -37,14 +38,16 @@ def append_whole(descriptor: int, data: bytes, path: Path) -> None:
     """Append to a file that was opened for that; when this returns the system has all of it, and when it raises none.
 
     Raises:
-        OSError: it cannot be written; the error names ``path``.
+        OSError: it cannot be written, or has been removed; the error names ``path``.
     """
-    before = os.fstat(descriptor).st_size
+    before = os.fstat(descriptor)
+    if before.st_nlink == 0:
+        raise FileNotFoundError(errno.ENOENT, "it has been removed", str(path))
     rest = memoryview(data)
     try:
         while rest:
             rest = rest[os.write(descriptor, rest) :]
     except OSError as error:
         with suppress(OSError):
-            os.ftruncate(descriptor, before)
+            os.ftruncate(descriptor, before.st_size)
         raise OSError(error.errno, error.strerror, str(path)) from error

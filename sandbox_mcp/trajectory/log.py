@@ -5,7 +5,6 @@ wrote it is told. A last line that a crash cut off is dropped and the log counts
 line that cannot be read is an error that names the file and the line, because skipping it would change the score.
 """
 
-import errno
 import json
 import os
 from codecs import BOM_UTF8
@@ -93,8 +92,6 @@ class LogWriter:
         Raises:
             OSError: it cannot be kept, because there is no room, or because the file has been removed.
         """
-        if os.fstat(self._descriptor).st_nlink == 0:
-            raise FileNotFoundError(errno.ENOENT, "the log has been removed", str(self.path))
         append_whole(self._descriptor, to_line(event).encode(), self.path)
 
     def close(self) -> None:

@@ -267,3 +267,12 @@ def test_a_pack_that_was_cut_off_is_named_with_the_byte_and_what_is_whole(tmp_pa
     assert "the 4 sessions before it are whole" in said(len(whole) - 1)[0]
     with pytest.raises(TrajectoryError, match="is cut off in its first session"):
         said(sizes[0] - 1)
+
+
+def test_a_pack_that_has_gone_is_not_written_on(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="has been removed"), PackWriter(tmp_path, "pack") as pack:  # noqa: PT012
+        pack.add("s0", log_of("s0"))
+        assert pack.path
+        pack.path.unlink()
+        pack.add("s1", log_of("s1"))
+    assert not list(tmp_path.iterdir())
