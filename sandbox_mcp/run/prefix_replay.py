@@ -2,13 +2,14 @@
 
 Policy: the log says what was called, the ground truth what the world was; both are taken anew from the scenario, so
 that a scenario that has changed since is a difference too. Calls are sent as the agent sent them, in its batches and
-under the names that it saw.
+under the names that it saw. No model is asked again.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sandbox_mcp.run.prefix import KIND, Prefix, TruthfulUser, Truths, as_sent, prefixes
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.session import AgentCall, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.replay import ReplayDifference, text_of, unlike
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory
@@ -30,6 +31,7 @@ async def prefix_differences(
         RunError: the ground truth cannot be had.
         SessionError: the scenario is another one than that of the log.
     """
+    spec = replace(spec, scenario=replace(spec.scenario, fill=""))  # what a model answered for a tape is kept beside it
     truth = await truths(manager, spec)
     found: list[ReplayDifference] = []
     said = _answers(trajectory)
@@ -58,7 +60,7 @@ def _differences(
     manager: SessionManager, spec: SessionSpec, truth: Trajectory, prefix: Prefix, calls: list[ToolCall]
 ) -> Iterator[ReplayDifference]:
     log = MemoryLog()
-    session = Session(spec, TruthfulUser(), log, manager.presentation(spec).tools, manager.knowledge)
+    session = manager.session(spec, TruthfulUser(), log)
     session.restore(Trajectory(truth.started, truth.events[: prefix.upto], None, truth.path, truth.cut))
     sent = as_sent(session)
     batches: dict[str, list[ToolCall]] = {}

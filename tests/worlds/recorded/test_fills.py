@@ -127,6 +127,19 @@ def test_what_was_filled_is_asked_once_and_replays_to_the_byte_without_the_model
     assert replayed.exit_code == 0, replayed.output
 
 
+@pytest.mark.usefixtures("model")
+def test_prefixes_replay_without_the_model_too(place: Path, heard: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    prefixes = ("--mode", "prefix", "--out", place / "out")
+    assert invoke("run", "look_elsewhere_first", "--scenarios", place, "--agent", "reference", *prefixes).exit_code == 0
+    assert any(call.meta.get("filled") for call in calls_of(log_of(place, "out")))
+    asked = len(heard)
+    for model in ("http://127.0.0.1:9/v1", None):
+        monkeypatch.setenv("OPENAI_BASE_URL", model) if model else monkeypatch.delenv("OPENAI_BASE_URL")
+        replayed = invoke("replay", place / "out", "--scenarios", place)
+        assert replayed.exit_code == 0, replayed.output
+        assert len(heard) == asked
+
+
 def test_a_model_that_gives_no_usable_answer_ends_the_session_unscored(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
