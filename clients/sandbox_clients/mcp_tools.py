@@ -17,6 +17,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
 from sandbox_mcp.errors import error_line, inner_errors
+from sandbox_mcp.tools.calling import as_text, is_object
 from sandbox_mcp.tools.races import BATCH_KEY
 from sandbox_mcp.tools.results import parsed, unwrapped
 
@@ -145,10 +146,11 @@ class McpTools:
         meta = cast("Any", dict(mark)) or None
         try:
             given: Any = cast("Any", request.arguments)  # whatever an agent of others hands on
-            if not isinstance(given, Mapping | None):
-                return output(await self._call_raw(request.name, _as_text(given), meta))
+            name = request.name.encode("utf-8", "replace").decode()
+            if given is not None and not is_object(given):
+                return output(await self._call_raw(name, as_text(given), meta))
             arguments = dict(cast("Mapping[str, Any]", given or {}))
-            return output(await self.client.call_tool(request.name, arguments, meta=meta))
+            return output(await self.client.call_tool(name, arguments, meta=meta))
         except (MCPError, OSError, ValueError, RuntimeError) as error:
             raise AgentError(f"the call of {request.name!r} was not answered: {error_line(error)}") from error
 
@@ -166,16 +168,6 @@ class McpTools:
 
         request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=meta))
         return await self.client.session.send_request(request, CallToolResult)
-
-
-def _as_text(arguments: object) -> str:
-    """Arguments that are not an object, as text: the session says what is wrong with them, whoever wrote them."""
-    if isinstance(arguments, str):
-        return arguments
-    try:
-        return json.dumps(arguments, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return repr(arguments)
 
 
 def _share_compiled(session: "ClientSession") -> None:

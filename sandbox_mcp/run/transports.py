@@ -20,6 +20,7 @@ from sandbox_mcp.run.play import Reach
 from sandbox_mcp.session import AgentCall, CallResult
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.tools.calling import as_text, is_object
 from sandbox_mcp.tools.results import unwrapped
 
 Transport = Literal["memory", "http", "direct"]
@@ -82,9 +83,11 @@ class _DirectTools:
         return [output_of(result) for result in await self.opened.run(calls)]
 
 
-def _as_sent(arguments: Mapping[str, object] | str) -> object:
-    """Arguments as they are now, whatever the agent makes of its own later."""
-    return deepcopy(dict(arguments)) if isinstance(arguments, Mapping) else arguments
+def _as_sent(arguments: Mapping[str, object] | str | None) -> object:
+    """Arguments as they are now, whatever the agent makes of its own later, and as they would be over any other way."""
+    if arguments is None:
+        return None
+    return deepcopy(dict(arguments)) if is_object(arguments) else as_text(arguments)
 
 
 def output_of(result: CallResult) -> ToolOutput:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from sandbox_mcp.own_code import in_python
 from sandbox_mcp.tools.definition import Parameter, Tool, object_schema
@@ -183,6 +183,28 @@ def without_arguments(message: str) -> str:
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+def is_object(arguments: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether arguments are an object that a call can have, and a log can hold, with names that are text."""
+    given = _as_object(cast("object", arguments))[0] if isinstance(arguments, Mapping) else None
+    return given is not None and all(isinstance(name, str) for name in cast("dict[Any, Any]", given))
+
+
+def as_text(arguments: object) -> str:
+    """Arguments that are no such object as text that any wire takes, and that is read here as what it stands for.
+
+    Text that is not Unicode stays the JSON that escapes it; what nobody reads back is shown, and what is too long cut.
+    """
+    kept = _as_object(arguments)[1] or ""
+    if len(kept) > MAX_ARGUMENT_CHARACTERS:
+        return kept
+    if isinstance(arguments, str) and arguments == _readable(arguments):
+        return arguments
+    try:
+        return json.dumps(json.loads(arguments) if isinstance(arguments, str) else arguments)
+    except (TypeError, ValueError, RecursionError):
+        return _readable(arguments if isinstance(arguments, str) else _represented(arguments))
+
+
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, str]:
     """The arguments as an object; or None, their text, and why no log could hold them, if that is what is wrong.
 
@@ -193,7 +215,7 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, st
         try:
             value = json.loads(value or "{}")
         except json.JSONDecodeError:
-            return None, _readable(value), ""
+            return None, _readable(value), TOO_LONG if len(value) > MAX_ARGUMENT_CHARACTERS else ""
         except RecursionError:
             return None, _readable(value), TOO_DEEP
         except ValueError:

@@ -2,7 +2,9 @@
 
 import json
 import socket
+import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -17,6 +19,7 @@ from sandbox_clients.mcp_tools import McpTarget, compiled_schema, output
 
 from sandbox_mcp.errors import error_line, inner_errors
 from sandbox_mcp.tools.results import parsed, unwrapped
+from sandbox_mcp.trajectory import ToolCall, to_line
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
 from tests.each import each
 
@@ -112,6 +115,45 @@ def test_what_is_no_object_reaches_the_session_as_it_was_written(text: Any, kind
     assert call.error is not None
     assert (call.error.kind, call.arguments) == ("invalid_format", {})
     assert call.raw_arguments
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+ODD: dict[str, tuple[str, Any]] = {
+    "half a letter in a value": ("set_wifi_status", {"on": "a\ud800"}),
+    "half a letter in a name": ("set_wifi_status", {"o\ud800": False}),
+    "half a letter in text": ("set_wifi_status", '{"on": "\ud800"'),
+    "half a letter in text that is JSON": ("set_wifi_status", '{"on": "\ud800"}'),
+    "half a letter in the tool's name": ("set\ud800wifi", {"on": False}),
+    "deeper than the protocol's own client goes": ("set_wifi_status", {"on": nested(300)}),
+    "deeper than Python goes": ("set_wifi_status", {"on": nested(20_000)}),
+    "longer than a request may be": ("set_wifi_status", {"on": "x" * 3_000_000}),
+    "not a number": ("set_wifi_status", {"on": float("nan")}),
+    "no end of digits": ("set_wifi_status", {"on": 10**5000}),
+    "a name that is a number": ("set_wifi_status", {3: 4, "on": False}),
+    "a set": ("set_wifi_status", {"on": {1}}),
+    "bytes": ("set_wifi_status", {"on": b"x"}),
+    "an object of Python": ("set_wifi_status", {"on": print}),
+    "what cannot be copied": ("set_wifi_status", {"on": threading.Lock()}),
+}
+
+
+@each(("kind", "era"), WAYS)
+@each("odd", ODD)
+def test_what_no_wire_takes_is_told_and_recorded_as_without_one(odd: str, kind: Any, era: Any) -> None:
+    output, session = calling(*ODD[odd], kind, era)
+    direct, without = calling(*ODD[odd], "direct", "auto")
+    assert output == direct
+    assert [lines_of(call) for call in session.calls] == [lines_of(call) for call in without.calls]
+
+
+def lines_of(call: ToolCall) -> str:
+    return to_line(replace(call, wall={}))
 
 
 @ALL
