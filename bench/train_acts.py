@@ -145,7 +145,7 @@ def check(data: Sequence[Example]) -> None:
             best = max(scores, key=scores.__getitem__)
             truth = CLASSES[example.label]
             ruled = _as_class(example.rules.act)
-            both = _as_class(combined(example.rules, scores)[0])
+            both = _as_class(combined(example.rules, scores))
             row = [
                 old + new
                 for old, new in zip(row, (1, ruled is truth, best is truth, both is truth, best is ruled), strict=True)

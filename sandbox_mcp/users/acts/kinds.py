@@ -48,14 +48,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class ActReading:
-    """What a message was read as: the act to answer to, all acts that were seen, and how the two readers agreed.
+    """What a message was read as: the act to answer to, and all acts that were seen.
 
     ``asking`` is the text of the sentences that ask for something or ask leave; ``grants`` tells that leave was asked
-    beside a question for something else. ``agreed`` is false where rules and model differ.
+    beside a question for something else.
     """
 
     act: Act
     acts: frozenset[Act]
     asking: str = ""
     grants: bool = False
-    agreed: bool = True

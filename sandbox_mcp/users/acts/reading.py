@@ -31,7 +31,7 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         return ActReading(Act.UNREADABLE, frozenset({Act.UNREADABLE}))
     rules = read_by_rules(found, wish, calls)
     scores = model.scores(features(found, rules.kinds, wish))
-    act, agreed = combined(rules, scores)
+    act = combined(rules, scores)
     if rules.act is Act.OFFERS and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
@@ -54,7 +54,7 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
         act = Act.DELIVERS  # the question was one that the message itself answers
     if met and (act is Act.LEAVE or (act is Act.ASKS and (Act.DELIVERS in rules.acts or _asks_more(rules)))):
         act = Act.OFFERS
-    return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS, agreed)
+    return ActReading(act, rules.acts, " ".join(rules.asking), rules.grants and act is Act.ASKS)
 
 
 def _spoken(text: str, wish: Wish) -> str:
@@ -118,8 +118,8 @@ _PERSON = re.compile(
 )
 
 
-def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
-    """The act that rules and model speak for together, and whether they agreed.
+def combined(rules: RuleReading, scores: Mapping[Act, int]) -> Act:
+    """The act that rules and model speak for together.
 
     The rules' vote counts as much as a lead of ``VOTE`` of the model, and more where they see nothing but a
     refusal or a delivery. Where the model wins, what the rules have seen of its class is taken, such as a delivery rather than giving
@@ -144,14 +144,12 @@ def combined(rules: RuleReading, scores: Mapping[Act, int]) -> tuple[Act, bool]:
         for act, score in scores.items()
     }
     best = max(weighed, key=weighed.__getitem__)
-    agreed = max(scores, key=scores.__getitem__) is voted
     if best is voted:
-        return rules.act, agreed
-    finer = next(
+        return rules.act
+    return next(
         (act for act in (Act.OPEN, Act.CLOSES, Act.GIVES_UP, Act.PARTS) if CLASS_OF[act] is best and act in rules.acts),
         best,
     )
-    return finer, agreed
 
 
 VOTE = UNIT // 4
