@@ -133,6 +133,31 @@ SINS = {
 }  # fmt: skip
 
 
+EDGE_SINS = {
+    "n: int": "10 / n",
+    "n: float": "10 / (n + 1)",
+    "name: str": "ord(name[0])",
+    "name: str ": "{len(name): 1}[min(len(name), 99)]",
+    "day: str": "datetime.date.fromisoformat(day).year // (9999 - datetime.date.fromisoformat(day).year)",
+    "names: list[str]": "len(names[0])",
+    "names: list[str] ": "ord(names[0][0])",
+    "box: Box": "10 / box['size']",
+    "boxes: list[Box]": "ord(boxes[0]['name'][0])",
+    "due: Moment": "10 / (due // 253_402_300_799 - 1)",
+}
+"""Parameters, and what breaks at an edge of theirs and nowhere else."""
+
+
+@pytest.mark.parametrize("parameter", EDGE_SINS)
+def test_what_breaks_at_the_edge_of_an_argument_is_found(tmp_path: Path, parameter: str) -> None:
+    declared = "class Box(TypedDict):\n    name: str\n    size: int\n"
+    tool = f'@w.query\ndef sin(tx: Tx, {parameter.strip()}) -> float:\n    """Reckon."""\n    return float({EDGE_SINS[parameter]})'
+    text = f"from typing import TypedDict\n{HEAD}\n{declared}{tool}\n"
+    (tmp_path / "sinful.py").write_text(text, encoding="utf-8")
+    (world,) = load(tmp_path / "sinful.py")
+    assert "broken" in {finding.rule for finding in check_world(world)}
+
+
 QUERY = '@w.query\ndef sin(tx: Tx) -> str:\n    """Tell."""\n    '
 HIDDEN_SINS = {
     "return datetime.datetime.fromtimestamp(tx.now).isoformat()": "host_clock",

@@ -4,10 +4,11 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from sandbox_mcp.authoring.mutants.wrong import some_value
 from sandbox_mcp.tools import Parameter, World
+from sandbox_mcp.tools.value_schemas import types_in
 from sandbox_mcp.world import Cell, Column, Snapshot, snapshot_of
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.world.schema import CellRole
@@ -88,6 +89,38 @@ def argument(world: World, item: Parameter, state: Snapshot, dice: random.Random
         known = [*parts, *named_like]
         return dice.choice([*WORDS, *known * 4, *_looked_up(world)[:: dice.randrange(1, 9)]])
     return item.with_roles(some_value(item.value, dice), partial(_by_role, world, state, dice))
+
+
+LONG = "very long " * 1000
+LATEST = 253_402_300_799.0
+"""The last second that calendars of four-digit years know."""
+_EDGES: Mapping[str, tuple[Any, ...]] = {
+    "integer": (0, -1),
+    "number": (0, -1, 0.5),
+    "string": ("", LONG, "9999-12-31"),
+    "boolean": (True, False),
+    "null": (None,),
+    "array": ([],),
+    "object": ({},),
+}
+"""Of each JSON type the values at which code breaks that works for all others."""
+
+
+def edges(schema: Mapping[str, Any], role: CellRole | None, made: Any) -> Iterator[Any]:
+    """Values at the edge of what a schema allows; ``made`` is one from the middle, parts of which are put to theirs."""
+    for kind in types_in(schema):
+        yield from _EDGES[kind]
+    yield from (schema[bound] for bound in ("minimum", "maximum") if bound in schema)
+    if role and role.kind == "moment":
+        yield LATEST
+    for option in (schema, *schema.get("anyOf", ())):
+        if isinstance(made, list) and option.get("items"):
+            first = next(iter(cast("list[Any]", made)), None)
+            yield from ([edge] for edge in edges(option["items"], None, first))
+        if isinstance(made, dict):
+            given = cast("dict[str, Any]", made)
+            for name, inner in option.get("properties", {}).items():
+                yield from ({**given, name: edge} for edge in edges(inner, None, given.get(name)))
 
 
 def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole, made: Any) -> Any:

@@ -1,18 +1,19 @@
 """What comes of a world's tools, events and gates in made-up states.
 
 Policy: every tool is called some times in worlds of rows made up from the tables, twice each, with the results held
-against what their annotations say; events and gates are tried in the same way.
+against what their annotations say; events and gates are tried in the same way. Then every argument of a tool is put to
+the edges of what it allows, one after the other: the others stay as they were where the tool said yes.
 """
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
-from sandbox_mcp.authoring.world_check.made_up import NOW, argument, state_of, unspeakable
+from sandbox_mcp.authoring.world_check.made_up import NOW, argument, edges, state_of, unspeakable
 from sandbox_mcp.tools import Bound, Outcome, Tool, World, bind, present
 from sandbox_mcp.tools.calling import BROKEN, EXPECTED, WorldFailedError, attempt, place_of
 from sandbox_mcp.tools.declared import DueEvent, GateRule
@@ -41,15 +42,31 @@ _Happening = Callable[[Transaction], tuple[Any, Any]]
 
 def tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
     """What is wrong with what tools, events and gates do; ``refused`` gets what those say that never say yes."""
+
+    @cache
+    def state(number: int) -> Snapshot:  # making one up takes longer than trying something in it
+        return state_of(world, random.Random(f"{world.name}/{number}"))  # noqa: S311 - repeatable, not secret
+
     for tool in world.tools.values():
         if tool not in ENGINE_TOOLS:
-            yield from _trials(world, tool.name, tool.name, partial(_called_twice, world, tool), MOST_TRIALS, refused)
+            right: list[tuple[Snapshot, Mapping[str, Any]]] = []
+            called = partial(_called_twice, world, tool, right)
+            found = list(_trials(world, tool.name, tool.name, called, MOST_TRIALS, refused, state))
+            yield from found
+            yield from _at_edges(world, tool, right, {finding.rule for finding in found})
     for name, (title, happening) in _by_itself(world).items():
-        yield from _trials(world, name, title, partial(_happens_twice, world, name, title, happening), TRIALS, refused)
+        once = partial(_happens_twice, world, name, title, happening)
+        yield from _trials(world, name, title, once, TRIALS, refused, state)
 
 
 def _trials(
-    world: World, name: str, title: str, once: _Once, at_most: int, refused: dict[str, str]
+    world: World,
+    name: str,
+    title: str,
+    once: _Once,
+    at_most: int,
+    refused: dict[str, str],
+    state: Callable[[int], Snapshot],
 ) -> Iterator[WorldFinding]:
     seen: set[str] = set()
     came_through = False
@@ -57,7 +74,7 @@ def _trials(
         if number >= TRIALS and came_through:
             break
         dice = random.Random(f"{world.name}/{title}/{number}")  # noqa: S311 - repeatable, not secret
-        outcome = once(state_of(world, dice), dice)
+        outcome = once(state(number), dice)
         if outcome is None:
             continue
         if outcome.refusal is None:
@@ -72,7 +89,9 @@ def _trials(
         refused.pop(name, None)
 
 
-def _called_twice(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> _Tried | None:
+def _called_twice(
+    world: World, tool: Tool, right: list[tuple[Snapshot, Mapping[str, Any]]], state: Snapshot, dice: random.Random
+) -> _Tried | None:
     arguments = {
         item.name: argument(world, item, state, dice)
         for item in tool.parameters
@@ -81,15 +100,39 @@ def _called_twice(world: World, tool: Tool, state: Snapshot, dice: random.Random
     bound = bind({tool.name: present(tool)}, tool.name, arguments)
     if isinstance(bound, Outcome):
         return None
-    came: list[Outcome | WorldError] = []
-    for _ in range(2):
-        try:
-            came.append(attempt(_begun(world, state), bound))
-        except WorldError as error:
-            came.append(error)
-    first, second = came
+    first, second = (_attempted(world, state, bound) for _ in range(2))
     refusal = first.fault.text if isinstance(first, Outcome) and first.fault is not None else None
+    if refusal is None or not right:
+        right[:] = [(state, arguments)]
     return _Tried(tuple(_judged(state, bound, first, second)), refusal)
+
+
+def _at_edges(
+    world: World, tool: Tool, right: list[tuple[Snapshot, Mapping[str, Any]]], seen: set[str]
+) -> Iterator[WorldFinding]:
+    """What is wrong with a tool at the edges of what its arguments allow, but for what was ``seen`` already."""
+    offered = {tool.name: present(tool)}
+    dice = random.Random(f"{world.name}/{tool.name}/edges")  # noqa: S311 - repeatable, not secret
+    for state, arguments in right:
+        for item in tool.parameters:
+            made = arguments[item.name] if item.name in arguments else argument(world, item, state, dice)
+            for edge in edges(item.value, item.role, made):
+                bound = bind(offered, tool.name, {**arguments, item.name: edge})
+                if isinstance(bound, Outcome):
+                    continue
+                came = _attempted(world, state, bound)
+                for rule, problem in _judged(state, bound, came, came):
+                    if rule not in seen:
+                        seen.add(rule)
+                        where = f" with {item.name} = {json.dumps(edge)[:40]}"
+                        yield WorldFinding(world.name, tool.name, rule, f"{problem},{where}")
+
+
+def _attempted(world: World, state: Snapshot, bound: Bound) -> Outcome | WorldError:
+    try:
+        return attempt(_begun(world, state), bound)
+    except WorldError as error:
+        return error
 
 
 def _begun(world: World, state: Snapshot) -> Transaction:
