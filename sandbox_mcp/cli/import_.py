@@ -85,7 +85,12 @@ def command(
 
 
 def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":
-    """What cannot be read, a line each; of a file of which much cannot, the first and how many more there are."""
+    """What cannot be read, a line each; of a file of which much cannot, the first and how many more there are.
+
+    Of a file that is one half of conversations it is said what to give instead.
+    """
+    from sandbox_grader.importers.reading.halves import half_in
+
     of_file: dict[str, list[ImportFormatError]] = {}
     for error in errors:
         of_file.setdefault(error.path, []).append(error)
@@ -94,6 +99,8 @@ def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":
         yield from map(str, told)
         if len(told) < len(faults):
             yield f"{path}: and {counted(len(faults) - len(told), 'more part')} that cannot be read"
+        if half := half_in(Path(path)):
+            yield f"{path}: {half}"
 
 
 def _of_all(

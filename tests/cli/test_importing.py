@@ -214,3 +214,55 @@ def test_of_a_file_in_another_form_not_every_line_is_told(tmp_path: Path, lines:
     assert (done.exit_code, len(found)) == (2, told)
     assert found[0].endswith("log.jsonl:1: lacks 'messages'; it has \"type\"")
     assert told == lines or found[1].endswith(f"log.jsonl: and {lines - 1} more parts that cannot be read")
+
+
+HI = {"role": "assistant", "content": "Hi."}
+COMPLETION = {"object": "chat.completion", "choices": [{"index": 0, "message": HI}]}
+CHUNKS = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": word}}]} for word in "ab"]
+MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
+EVENTS = [
+    {"type": "message_start", "message": {**MESSAGE, "content": []}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi."}},
+]
+RESPONSE = {"object": "response", "output": [{"type": "message", **HI}]}
+CANDIDATES = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi."}]}}]}
+HALVES: list[tuple[str, str, list[object]]] = [
+    ("openai-chat", "answers of a batch", [{"custom_id": "a", "response": {"body": COMPLETION}, "error": None}] * 2),
+    ("openai-responses", "answers of a batch", [{"custom_id": "a", "response": {"body": RESPONSE}, "error": None}]),
+    ("anthropic", "answers of a batch", [{"custom_id": "a", "result": {"type": "succeeded", "message": MESSAGE}}]),
+    ("openai-chat", "answers of a batch", [{"key": "a", "response": CANDIDATES}]),
+    ("openai-chat", "requests of a batch", [{"custom_id": "a", "method": "POST", "body": {"messages": CHAT[:1]}}]),
+    ("anthropic", "requests of a batch", [{"custom_id": "a", "params": {"messages": CHAT[:1]}}] * 3),
+    ("openai-chat", "a streamed answer in pieces", [*CHUNKS]),
+    ("anthropic", "a streamed answer in pieces", [*EVENTS]),
+    ("openai-responses", "a streamed answer in pieces", [{"type": "response.created"}, {"type": "response.completed"}]),
+    ("openai-chat", "answers of a model", [COMPLETION]),
+    ("openai-chat", "answers of a model", [CANDIDATES]),
+]
+
+
+@each(("format_", "what", "lines"), HALVES)
+def test_of_one_half_of_a_conversation_it_is_said_what_to_give_instead(
+    tmp_path: Path, format_: str, what: str, lines: list[object]
+) -> None:
+    texts = [json.dumps(line) for line in lines]
+    (tmp_path / "a.jsonl").write_text("".join(f"{text}\n" for text in texts))
+    (tmp_path / "b.json").write_text(f"[{', '.join(texts)}]")
+    files = [tmp_path / "a.jsonl", tmp_path / "b.json"]
+    if "streamed" in what:
+        (tmp_path / "c.txt").write_text("".join(f"event: x\ndata: {text}\n\n" for text in texts))
+        files.append(tmp_path / "c.txt")
+    for file in files:
+        done = brought_in(format_, tmp_path / "out", file)
+        *_, told = (line for line in done.stderr.splitlines() if line.startswith("sandbox-mcp: "))
+        assert told.startswith(f"sandbox-mcp: {file}: holds "), told
+        assert what in told
+        assert '{"messages": [...]}' in told
+        file.unlink()
+
+
+@each("lines", [[{"type": "event_msg"}], [{"custom_id": "a"}], [{"choices": []}], [3], [[]], ["data: x"]])
+def test_what_is_no_half_of_anything_is_not_called_one(tmp_path: Path, lines: list[object]) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert "holds the" not in (said := brought_in("openai-chat", tmp_path / "out", tmp_path / "a.jsonl").stderr)
+    assert "in pieces" not in said
