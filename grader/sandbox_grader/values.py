@@ -6,8 +6,9 @@ differently is compared as text, everything else exactly.
 
 import math
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache, wraps
+from typing import Any, TypeGuard, TypeVar
 
 FREE_TEXT = frozenset(
     {
@@ -19,6 +20,22 @@ FREE_TEXT = frozenset(
 
 _PLAIN = (str, int, float, type(None), list)
 """What most values are, and what a look at their abstract base classes would take long to say."""
+_Read = TypeVar("_Read")
+
+
+def remembered(most: int, longest: int = 2000) -> Callable[[Callable[[str], _Read]], Callable[[str], _Read]]:
+    """Keep what the last ``most`` texts were read as; those of ``longest`` characters or more are read anew."""
+
+    def keep(read: Callable[[str], _Read]) -> Callable[[str], _Read]:
+        known = lru_cache(maxsize=most)(read)
+
+        @wraps(read)
+        def reading(text: str) -> _Read:
+            return known(text) if len(text) < longest else read(text)
+
+        return reading
+
+    return keep
 
 
 def same_value(first: Any, second: Any) -> bool:

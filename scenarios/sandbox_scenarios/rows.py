@@ -64,27 +64,24 @@ class ScenarioRows:
         for label, row in cast("dict[str, Any]", labelled).items():
             where = (place, name) if schema.single else (place, name, str(label))
             key = row_id(name, str(label))
-            found[key] = self._row(schema, key, row, where)
+            if not isinstance(row, dict):
+                raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
+            given = cast("dict[str, Any]", row)
+            if schema.key in given:
+                raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
+            for column in given:
+                self.column(schema, column, (*where, column))
+            cells: dict[str, Cell] = {schema.key: key}
+            for column in schema.columns[1:]:
+                written = given.get(column.name)
+                if written is None and column.default is not REQUIRED:
+                    cells[column.name] = column.default
+                elif written is None and not column.nullable:
+                    raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
+                else:
+                    cells[column.name] = self._written(column, written, (*where, column.name))
+            found[key] = cells
         return found
-
-    def _row(self, schema: TableSchema, key: str, row: Any, where: PartPath) -> dict[str, Cell]:
-        if not isinstance(row, dict):
-            raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
-        given = cast("dict[str, Any]", row)
-        if schema.key in given:
-            raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
-        for column in given:
-            self.column(schema, column, (*where, column))
-        cells: dict[str, Cell] = {schema.key: key}
-        for column in schema.columns[1:]:
-            written = given.get(column.name)
-            if written is None and column.default is not REQUIRED:
-                cells[column.name] = column.default
-            elif written is None and not column.nullable:
-                raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")
-            else:
-                cells[column.name] = self._written(column, written, (*where, column.name))
-        return cells
 
     def _written(self, column: Column, written: Any, where: PartPath) -> Cell:
         if written is None:

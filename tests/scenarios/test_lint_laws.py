@@ -9,10 +9,9 @@ from sandbox_grader.toolscan import name_similarity
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import RULES, Complaint, LintFinding, lint
 from sandbox_scenarios.lint.effects import blocked, effects, needs
-from sandbox_scenarios.lint.flow import flow
 from sandbox_scenarios.lint.leaks import leaks
 from sandbox_scenarios.lint.parts import LACKS, categories, parts, says
-from sandbox_scenarios.lint.reach import reach
+from sandbox_scenarios.lint.reach import flow, reach
 from sandbox_scenarios.lint.texts import (
     contains,
     has_ending,

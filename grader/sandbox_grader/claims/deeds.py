@@ -109,7 +109,8 @@ def told(spoken: Spoken, fact: Fact, others: Sequence[Fact] = ()) -> Finding:
     kinds = [kind for kind in map(str, fact.value) if kind in _TELLING] or ["change"]
     telling = re.compile(rf"\b(?:{'|'.join(_TELLING[kind] + '|' + _ELSEWHERE.get(kind, '(?!)') for kind in kinds)})\b")
     found = missing(f"does not tell that it was done ({'/'.join(map(str, fact.value))})")
-    beside = _words_of_refusals(others)
+    words = [re.escape(str(word).lower()) for fact in others if fact.type == "cannot" for word in fact.value]
+    beside = re.compile(rf"\b(?:{'|'.join(words)})") if words else None
     asks_leave = any(clause.asks and _MAY_I.search(clause.text) for clause in spoken.clauses)
     names = words_of(" ".join(str(value) for fact in others if fact.type == "name" for value in fact.value))
     for clause, verdict, said in _verdicts(spoken, telling, kinds):
@@ -184,11 +185,6 @@ def _of_nothing(text: str, found: re.Match[str]) -> bool:
 
 
 _ELSE = re.compile(r"\b(?:else|others?|otherwise|further|anyone|anybody|elsewhere)\b")
-
-
-def _words_of_refusals(others: Sequence[Fact]) -> re.Pattern[str] | None:
-    words = [re.escape(str(word).lower()) for fact in others if fact.type == "cannot" for word in fact.value]
-    return re.compile(rf"\b(?:{'|'.join(words)})") if words else None
 
 
 def _verdicts(spoken: Spoken, telling: re.Pattern[str], kinds: Sequence[str]) -> Iterator[tuple[Clause, str, str]]:

@@ -6,10 +6,9 @@ Policy: nothing that carries meaning is dropped; a line is a sentence; what stan
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
-from typing import TypeVar
 
 from sandbox_grader.claims.columns import with_old_columns_named
+from sandbox_grader.values import remembered
 
 
 def table(words: str) -> list[str]:
@@ -136,20 +135,8 @@ _OCLOCK = any_case(r"\b(\d{1,2}) ?o'clock")
 _MANY_SPACES = re.compile(r"[ ]{2,}")
 
 
-KEPT, LONGEST_KEPT = 64, 12_000
-"""What so many of the last texts were read as is kept; of texts longer than this in characters nothing is."""
-_T = TypeVar("_T")
-
-
-def kept(read: Callable[[str], _T]) -> Callable[[str], _T]:
-    """Keep what the last texts were read as, by their text: several readers look at one message."""
-    known = lru_cache(maxsize=KEPT)(read)
-
-    @wraps(read)
-    def reading(text: str) -> _T:
-        return known(text) if len(text) <= LONGEST_KEPT else read(text)
-
-    return reading
+kept = remembered(64, 12_000)
+"""Keeps what the last messages were read as: several readers look at one."""
 
 
 @kept

@@ -43,7 +43,10 @@ class Seen:
 
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
     """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
-    disclaimed = _disclaimed(spoken, fact)
+    found = _UNKNOWN[fact.type].finditer(spoken.low) if fact.type in _UNKNOWN else ()
+    places = (item.start() for item in found)
+    # until it says that it does not know the answer, a message's figures are not its own
+    disclaimed = max((place for place in places if not spoken.clause_at(place).history), default=0)
     if fact.type == "quantity" and UNITS.get(fact.unit.lower(), ("",))[0] == UNITS["lb"][0]:
         mentions = [_weighed(spoken, item) for item in mentions]
     seen = [
@@ -188,13 +191,6 @@ _UNKNOWN = {
     for kind, (nouns, words) in _ASKED.items()
 }
 """Says that the very thing that was asked is not known, which leaves a figure before it to another claim."""
-
-
-def _disclaimed(spoken: Spoken, fact: Fact) -> int:
-    """Up to where a message's figures are not its own, because it says then that it does not know the answer."""
-    found = _UNKNOWN[fact.type].finditer(spoken.low) if fact.type in _UNKNOWN else ()
-    places = (item.start() for item in found)
-    return max((place for place in places if not spoken.clause_at(place).history), default=0)
 
 
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")

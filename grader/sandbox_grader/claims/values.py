@@ -366,7 +366,9 @@ def _quantity(match: re.Match[str]) -> Mention | None:
 def _bare(match: re.Match[str]) -> Mention | None:
     if _OUT_OF.search(match.string[max(0, match.start() - 8) : match.start()]):
         return None
-    noun, step = _noun(match.string, match.end()), _digits(match[1])
+    end = match.end()
+    found = re.match(r"[ -]([a-z]{3,20})\b", match.string[end : end + 24], re.IGNORECASE)
+    noun, step = found[1].lower().rstrip("s") if found else "", _digits(match[1])
     announced = _IN_UNIT.search(match.string[max(0, match.start() - 60) : match.start()])
     if announced and not noun:
         dimension, factor = UNITS[announced[1].lower().removesuffix("s")]
@@ -380,11 +382,6 @@ _IN_UNIT = any_case(
     r"|yards?)\)?(?:,? (?:that|it|this)(?: is| would be| comes to| makes)?|:| =)[^.;!?\n\d]{0,24}$"
 )
 """A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
-
-
-def _noun(text: str, end: int) -> str:
-    found = re.match(r"[ -]([a-z]{3,20})\b", text[end : end + 24], re.IGNORECASE)
-    return found[1].lower().rstrip("s") if found else ""
 
 
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Mention | None]], ...] = (

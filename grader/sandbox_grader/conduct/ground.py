@@ -6,7 +6,7 @@ wordings, which its user has heard, but never a number, an address or an id.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -97,23 +97,20 @@ class Ground:
 
     def _read(self) -> None:
         for part in self._new:
-            self._take(part)
+            texts = list[str]()
+            for value in (leaf for item in part for leaf in leaves(item)):
+                if isinstance(value, bool) or value is None:
+                    continue
+                texts.append(value if isinstance(value, str) else f"{value:.15g}")
+                if not isinstance(value, str):
+                    self._numbers.add(float(value))
+            if texts or not self._text:
+                given = _given(tuple(texts))
+                self._text = [" ; ".join([*self._text, given.text])]
+                self._digits = [";".join([*self._digits, *given.digits])]
+                self._stems |= given.stems
+                self._numbers |= given.numbers
         self._new = [[]]
-
-    def _take(self, part: Sequence[Any]) -> None:
-        texts = list[str]()
-        for value in (leaf for item in part for leaf in leaves(item)):
-            if isinstance(value, bool) or value is None:
-                continue
-            texts.append(value if isinstance(value, str) else f"{value:.15g}")
-            if not isinstance(value, str):
-                self._numbers.add(float(value))
-        if texts or not self._text:
-            given = _given(tuple(texts))
-            self._text = [" ; ".join([*self._text, given.text])]
-            self._digits = [";".join([*self._digits, *given.digits])]
-            self._stems |= given.stems
-            self._numbers |= given.numbers
 
 
 class _Given(NamedTuple):

@@ -85,7 +85,14 @@ def _problem(heard: ObservedSession, call: ToolCall, name: str, value: Any, grou
         return None if ground.quotes(value) else "it was given by nothing"
     if parts or not heard.solutions or _offered(heard, call, name, value):
         return None
-    return _text(heard, call, value, ground)
+    words = [word for word in _WORD.findall(value) if not (_IDLE.fullmatch(word) or _CODE.fullmatch(word))]
+    if not words or ground.quotes(value) or ground.mentions(words):
+        return None
+    if heard.labels.get(call.called) is False:
+        found = call.error is None and any(word.casefold() in text_of(call.result).casefold() for word in words)
+        if found or not any(word[0].isupper() for word in words):
+            return None
+    return "not a word of it was given"
 
 
 def _number(heard: ObservedSession, call: ToolCall, name: str, value: float, ground: Ground) -> str | None:
@@ -97,17 +104,6 @@ def _number(heard: ObservedSession, call: ToolCall, name: str, value: float, gro
     if _PLACE.search(name):
         return None if ground.near(value, NEARBY) else "nothing gave such a place"
     return None if ground.gives(value, step_of(written)) else "no number given leads to it"
-
-
-def _text(heard: ObservedSession, call: ToolCall, value: str, ground: Ground) -> str | None:
-    words = [word for word in _WORD.findall(value) if not (_IDLE.fullmatch(word) or _CODE.fullmatch(word))]
-    if not words or ground.quotes(value) or ground.mentions(words):
-        return None
-    if heard.labels.get(call.called) is False:
-        found = call.error is None and any(word.casefold() in text_of(call.result).casefold() for word in words)
-        if found or not any(word[0].isupper() for word in words):
-            return None
-    return "not a word of it was given"
 
 
 def _offered(heard: ObservedSession, call: ToolCall, name: str, value: str) -> bool:

@@ -63,7 +63,11 @@ class Conduct:
         """
         solutions = tuple(subject.references or subject.trajectory.started.reference)
         heard = ObservedSession(subject.trajectory, solutions)
-        missing = _missing(subject, heard)
+        labelled = not heard.calls or any(call.called in heard.labels for call in heard.calls)
+        stateless = None
+        if subject.scenario is None or subject.trajectory.started.world is None:
+            stateless = NO_SCENARIO if subject.scenario is None else NO_STATE
+        missing = _reasons(labelled, bool(heard.solutions), stateless)
         findings = [*contradictions(heard), *unfounded_claims(heard)]
         if "needless_repeats" not in missing:
             findings += repeats(heard)
@@ -85,14 +89,6 @@ class Conduct:
             "inconclusive": len(graded) - len(values),
             **{name: _rate([item[name] for item in values if item[name] is not None]) for name in COUNTS},
         }
-
-
-def _missing(subject: Subject, heard: ObservedSession) -> Mapping[str, str]:
-    labelled = not heard.calls or any(call.called in heard.labels for call in heard.calls)
-    stateless = None
-    if subject.scenario is None or subject.trajectory.started.world is None:
-        stateless = NO_SCENARIO if subject.scenario is None else NO_STATE
-    return _reasons(labelled, bool(heard.solutions), stateless)
 
 
 @cache

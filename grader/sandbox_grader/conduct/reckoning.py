@@ -13,15 +13,13 @@ Source: ToolTalk, section 4.2, weak mathematical skills.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import Ground, computes, is_replay, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
-from sandbox_grader.users.values import LONG
-from sandbox_grader.values import is_number
+from sandbox_grader.values import is_number, remembered
 from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
 
 WORKED_OUT = frozenset({"duration", "money", "temperature", "quantity", "percent", "number"})
@@ -204,13 +202,9 @@ class _Amount:
         return found is None or ground.states(float(found[0]), _step(found[0]))
 
 
+@remembered(4096)
 def _amounts(text: str) -> tuple[_Amount, ...]:
     """The amounts of a text whose units tell them apart, round ones to the last digit that is not zero."""
-    return _amounts_in(text) if len(text) < LONG else _amounts_in.__wrapped__(text)
-
-
-@lru_cache(maxsize=4096)
-def _amounts_in(text: str) -> tuple[_Amount, ...]:
     told = plain(text)
     found: list[_Amount] = []
     for item in mentions(told) if _has_digit(told) else ():

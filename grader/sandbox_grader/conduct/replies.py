@@ -147,7 +147,10 @@ class _Told:
         if event.caller == "agent":
             self._counted.append(list(leaves(event.arguments)))
             if event.error is None:
-                self._found(event)
+                self._results.append(event.result)
+                unit = event.arguments.get(self._heard.home.hints.units.get(event.called, ""))
+                if isinstance(unit, str) and unit.strip():
+                    self.units[unit.strip()] = event.result
         self._changes += event.changes
 
     @property
@@ -185,12 +188,6 @@ class _Told:
                 self._numbers.update(float(number.replace(",", "")) for number in found if len(number) < 18)
         self._counted = []
         return self._numbers
-
-    def _found(self, call: ToolCall) -> None:
-        self._results.append(call.result)
-        unit = call.arguments.get(self._heard.home.hints.units.get(call.called, ""))
-        if isinstance(unit, str) and unit.strip():
-            self.units[unit.strip()] = call.result
 
     def _in_world(self) -> str:
         state = self.state

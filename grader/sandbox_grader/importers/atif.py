@@ -42,22 +42,6 @@ def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None
         raise version.fail(f"is {version.value!r}; expected {VERSION}x")
     builder = SessionBuilder("atif", node.path, stem(node.path), loaded.losses)
     session = node.label_at("session_id") or ""
-    _describe(node, builder, parent)
-    copied = 0
-    for step in node.need("steps").items():
-        if step.members().get("is_copied_context") is True:
-            copied += 1
-        else:
-            _step(step, builder)
-    if copied:
-        builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
-    name = names.unique(stem(node.path), node.label_at("trajectory_id") or session)
-    yield builder.finish(name, *_end(node, builder))
-    for inner in node.items_at("subagent_trajectories"):
-        yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
-
-
-def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> None:
     agent = node.need("agent")
     known = picked(agent.members(), ("name", "version", "model_name"))
     if "model_name" in known:
@@ -72,6 +56,18 @@ def _describe(node: JsonNode, builder: SessionBuilder, parent: str | None) -> No
     about = _ours(node)
     if about is not None:
         take_about(about, builder)
+    copied = 0
+    for step in node.need("steps").items():
+        if step.members().get("is_copied_context") is True:
+            copied += 1
+        else:
+            _step(step, builder)
+    if copied:
+        builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
+    name = names.unique(stem(node.path), node.label_at("trajectory_id") or session)
+    yield builder.finish(name, *_end(node, builder))
+    for inner in node.items_at("subagent_trajectories"):
+        yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:

@@ -90,7 +90,17 @@ def files(path: Path) -> list[Path]:
 
 
 def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
-    _describe(thread, builder, first=number == 0)
+    session, agent = thread.lines[0].session, _agent_id(thread)
+    version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
+    spoken = (line.node.need("message").string_at("model") for line in thread.lines if line.kind == "assistant")
+    model = next((found for found in spoken if found and not found.startswith("<")), None)
+    builder.head = replace(
+        builder.head, session=session if session and number == 0 and not thread.sidechain else "",
+        agent=stated(name="claude-code", version=version, model=model),
+    )  # fmt: skip
+    if thread.sidechain:
+        builder.origin.update({"parent": session, "agent_id": agent})
+        builder.lose("session", "what the main agent told this sub-agent stands as said by its user")
     by_message: dict[str, list[TreeLine]] = {}  # the lines of one API message count at the first of them
     for line in thread.lines:
         by_message.setdefault(line.uuid if line.message_id is None else f"message {line.message_id}", []).append(line)
@@ -116,20 +126,6 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
     if _is_api_error([line for line in thread.lines if line.talks][-1]):
         return builder.finish(name, "agent_failed", "the model's endpoint failed")
     return builder.finish(name, "recorded" if builder.whole and not loaded.cut else None)
-
-
-def _describe(thread: Thread, builder: SessionBuilder, *, first: bool) -> None:
-    session, agent = thread.lines[0].session, _agent_id(thread)
-    version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
-    spoken = (line.node.need("message").string_at("model") for line in thread.lines if line.kind == "assistant")
-    model = next((found for found in spoken if found and not found.startswith("<")), None)
-    builder.head = replace(
-        builder.head, session=session if session and first and not thread.sidechain else "",
-        agent=stated(name="claude-code", version=version, model=model),
-    )  # fmt: skip
-    if thread.sidechain:
-        builder.origin.update({"parent": session, "agent_id": agent})
-        builder.lose("session", "what the main agent told this sub-agent stands as said by its user")
 
 
 def _agent_id(thread: Thread) -> str:

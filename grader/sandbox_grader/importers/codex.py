@@ -16,7 +16,7 @@ from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.openai_responses import ItemPlayer
 from sandbox_grader.importers.reading.build import Ending, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load
 from sandbox_grader.importers.reading.values import decode, stated
 
 ITEM, HEAD, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
@@ -47,33 +47,30 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
                 else ""
             )
             raise ImportFormatError(str(path), None, problem)
-        yield _session(lines, loaded, SessionBuilder("codex", str(path), "", loaded.losses), names)
+        builder = SessionBuilder("codex", str(path), "", loaded.losses)
+        player = _Player(builder, _endings(lines))
+        written: list[tuple[str | None, JsonNode]] = []
+        for line in lines:
+            payload = line.object_at("payload")
+            if payload is None:
+                continue
+            if _kind(line) == HEAD:
+                _head(payload, player)
+            elif _kind(line) == TURN and not builder.head.agent.get("model"):
+                model = payload.string_at("model")
+                builder.head = replace(builder.head, agent={**builder.head.agent, **stated(model=model)})
+            elif _kind(line) == ITEM:
+                written.append((line.string_at("timestamp"), payload))
+            elif _kind(line) == COMPACTED:
+                builder.lose(line, "the history was compacted here; what the model was shown after it is a summary")
+        player.play_at(written)
+        if builder.last is None:
+            raise NothingToImportError(builder.origin["file"], None, "holds no message and no call")
+        yield builder.finish(names.unique(stem(builder.origin["file"])), *_end(lines, builder, cut=loaded.cut))
 
 
 def _kind(line: JsonNode) -> str:
     return line.string_at("type") or ""
-
-
-def _session(lines: list[JsonNode], loaded: Loaded, builder: SessionBuilder, names: Names) -> Imported:
-    player = _Player(builder, _endings(lines))
-    written: list[tuple[str | None, JsonNode]] = []
-    for line in lines:
-        payload = line.object_at("payload")
-        if payload is None:
-            continue
-        if _kind(line) == HEAD:
-            _head(payload, player)
-        elif _kind(line) == TURN and not builder.head.agent.get("model"):
-            model = payload.string_at("model")
-            builder.head = replace(builder.head, agent={**builder.head.agent, **stated(model=model)})
-        elif _kind(line) == ITEM:
-            written.append((line.string_at("timestamp"), payload))
-        elif _kind(line) == COMPACTED:
-            builder.lose(line, "the history was compacted here; what the model was shown after it is a summary")
-    player.play_at(written)
-    if builder.last is None:
-        raise NothingToImportError(builder.origin["file"], None, "holds no message and no call")
-    return builder.finish(names.unique(stem(builder.origin["file"])), *_end(lines, builder, cut=loaded.cut))
 
 
 def _head(payload: JsonNode, player: "_Player") -> None:

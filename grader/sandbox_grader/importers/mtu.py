@@ -2,24 +2,73 @@
 
 Policy: a response is kept word for word as the agent's message, and what a reader takes from it as calls, which were
 never executed. The setting is computed from the dialogues and answers of a file. A turn that has no response is left
-out, and a dialogue that has none is imported as abandoned, so that nothing scores it.
-Source: MTU-Bench, sections 2.1 and 2.2; the files of its repository.
+out, and a dialogue that has none is imported as abandoned, so that nothing scores it. Which hard cases a dialogue is
+of the published files do not say; it is told by what the rows hold and not by judgement, and so approximates the
+authors' labels.
+Source: MTU-Bench, sections 2.1 and 2.2, table 8; the files of its repository.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
 from sandbox_grader.importers.reading.react import TextCall, read_react
 from sandbox_grader.importers.reading.values import Given, stated
-from sandbox_grader.importers.rows.classes import hard_classes
 from sandbox_grader.importers.rows.files import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.importers.rows.prompt import OfferedTool, read_history
 from sandbox_grader.mtu_bench.dialogue import CALLS, FORMAT
+from sandbox_grader.mtu_bench.hearing import HeardSoFar, words_of
 from sandbox_mcp.trajectory import CallError, ReferenceCall, ReferenceTurn
+
+MOST_PARAMETERS, MOST_TOOLS, LONGEST_NONSENSE = 6, 4, 5
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
+_REPEATED: Final = re.compile(r"(.)\1+")
+
+
+def hard_classes(dialogue: DialogueRows) -> tuple[str, ...]:
+    """The hard cases that a dialogue is of, in the order in which they stand here: those of any of its turns.
+
+    A name is nonsense if it is one letter repeated or a run of the alphabet; no tool fits where a dialogue of one turn
+    wants no call; a value is inherited if all its words were said before this turn and not all of them in it.
+    """
+    rows = [row for row, _ in dialogue.rows]
+    offered = [(row, {tool.name: tool for tool in row.question.tools or ()}) for row in rows]
+    names = {name.strip() for row, tools in offered for name in (*row.answer, *tools)}
+    choices = (
+        name in arguments and "enum" in schema
+        for row, tools in offered
+        for tool, arguments in row.answer.items()
+        if tool.strip() in tools
+        for name, schema in tools[tool.strip()].schema["properties"].items()
+    )
+    is_of = {
+        "many_parameters": any(len(given) > MOST_PARAMETERS for row in rows for given in row.answer.values()),
+        "nonsense_names": any(map(_is_nonsense, names)),
+        "choices": any(choices),
+        "no_tool": len(rows) == 1 and not any(name.strip() for name in rows[0].answer),
+        "many_tools": any(len(row.answer) > MOST_TOOLS for row in rows),
+        "inherited_parameters": any(map(_inherits, rows)),
+    }
+    return tuple(name for name, holds in is_of.items() if holds)
+
+
+def _is_nonsense(name: str) -> bool:
+    plain = name.lower()
+    return len(name) <= LONGEST_NONSENSE and bool(_REPEATED.fullmatch(plain) or (len(plain) > 2 and plain in _ALPHABET))
+
+
+def _inherits(row: BenchmarkRow) -> bool:
+    if not row.question.history:
+        return False
+    before = frozenset(words_of(row.question.history))
+    now = frozenset(words_of(row.question.user or ""))
+    heard = HeardSoFar(before.__contains__, now.__contains__)
+    return any(heard.only_before(value) for arguments in row.answer.values() for value in arguments.values())
+
 
 __all__ = (
     "CALLS", "FORMAT", "BenchmarkRow", "DialogueRows", "OfferedTool", "Response",

@@ -40,24 +40,19 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             raise loaded.nodes[0].empty("holds events of a stream that did not come to its end")
         for parts in chains:
             with faults.aside():
-                yield _session(
-                    parts, loaded, SessionBuilder("openai-responses", str(path), stem(path), loaded.losses), names
-                )
+                builder = SessionBuilder("openai-responses", str(path), stem(path), loaded.losses)
+                player, given = ItemPlayer(builder), ""
+                end, detail = None, None
+                for part in parts:
+                    player.play(part.items)
+                    if part.holder is not None:
+                        given = given or _response_ids(part.holder)[1] or ""
+                        end, detail = _holder(part.holder, player)
+                if builder.last is None:
+                    raise parts[0].empty(Path(builder.origin["file"]), "holds a conversation without items")
+                end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
+                yield builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
         faults.tell()
-
-
-def _session(parts: list[ConversationItems], loaded: Loaded, builder: SessionBuilder, names: Names) -> Imported:
-    player, given = ItemPlayer(builder), ""
-    end, detail = None, None
-    for part in parts:
-        player.play(part.items)
-        if part.holder is not None:
-            given = given or _response_ids(part.holder)[1] or ""
-            end, detail = _holder(part.holder, player)
-    if builder.last is None:
-        raise parts[0].empty(Path(builder.origin["file"]), "holds a conversation without items")
-    end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
-    return builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
 
 
 def _is_item(node: JsonNode) -> bool:

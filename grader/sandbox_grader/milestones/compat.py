@@ -1,16 +1,266 @@
 """ToolSandbox's own verdict on a case: the numbers its evaluator gives, oddities included.
 
 Policy: what that evaluator answers counts here, also where it is wrong; what it cannot answer (a reference to no
-ancestor, a node with guardrails only) is an error of ours, in words.
+ancestor, a node with guardrails only) is an error of ours, in words. A constraint is judged once per pair of table
+versions, never once per pair of messages.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
 
-from sandbox_grader.milestones.case import Case, Graph
-from sandbox_grader.milestones.compat_nodes import CompatNodes
+from sandbox_grader.errors import GraderError
+from sandbox_grader.milestones.case import LO, STATE_TABLES, Case, Graph
+from sandbox_grader.milestones.compat_judge import Judge
 from sandbox_grader.milestones.history import History
-from sandbox_grader.milestones.matching import CycleError, MatchedPlace, match
+from sandbox_grader.milestones.matching import CycleError, MatchedPlace, View, match
+from sandbox_grader.milestones.node_scores import Mark
+
+DEAD = "dead"
+"""The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
+
+
+@dataclass(slots=True)
+class _Rules:
+    """A node's constraints, sorted by what they depend on."""
+
+    alone: list[Judge] = field(default_factory=list[Judge])
+    referring: list[Judge] = field(default_factory=list[Judge])
+    guards: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    root: float = 1.0
+    guarded: tuple[str, ...] = ()
+    references: frozenset[int] = frozenset()
+
+    def settle(self) -> None:
+        """Derive what depends on all constraints together."""
+        self.guarded = tuple(sorted({table for node, tables in self.guards.items() if node != LO for table in tables}))
+        referred = {judge.reference for judge in self.referring} | set(self.guards)
+        self.references = frozenset(node for node in referred if node is not None and node != LO)
+
+    def guarding(self, reference: int | None) -> tuple[str, ...]:
+        """The tables that must be as they were at a reference."""
+        tables = set[str]() if reference is None else self.guards.get(reference, ())
+        return tuple(table for table in self.guarded if table in tables)
+
+    def slots(self, reference: int) -> list[tuple[int, str]]:
+        """The places in the view that a reference fills, with the table whose version goes there; guardrails first."""
+        guarding = self.guarding(reference)
+        first = [(slot, table) for slot, table in enumerate(self.guarded) if table in guarding]
+        referring = enumerate(self.referring, start=len(self.guarded))
+        return first + [(slot, judge.table) for slot, judge in referring if judge.reference == reference]
+
+
+class CompatNodes:
+    """The nodes of one graph as the matcher wants them.
+
+    A view is a tuple: for every guarded table the version it must have, then for every referring constraint the
+    version at its reference. A mark is a tuple with one entry per node that refers to the place: the versions that this
+    node takes over, or ``DEAD`` where it could not be more than 0 with them.
+    """
+
+    def __init__(
+        self, graph: Graph, members: Sequence[int], edges: Sequence[tuple[int, int]], history: History
+    ) -> None:
+        self.history = history
+        self.length = history.length
+        self.rules = {node: _rules(graph, node, edges, history) for node in members}
+        for node, rules in self.rules.items():
+            stray = rules.references - _ancestors(node, edges)
+            if stray:
+                raise GraderError(f"node {node} refers to {sorted(stray)}; expected nodes before it in the graph")
+        self.followers = {
+            node: tuple(other for other, rules in self.rules.items() if node in rules.references) for node in members
+        }
+        self._base: dict[int, list[float]] = {}
+        self._ceilings: dict[int, list[float]] = {}
+        self._marks: dict[int, list[Mark]] = {}
+        self._joined: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+        self._sets: dict[tuple[str, tuple[str, ...]], list[frozenset[int]]] = {}
+        self._places: dict[int, dict[tuple[int, ...], list[int]]] = {}
+        self._slots = {
+            (node, reference): tuple(slot for slot, _ in rules.slots(reference))
+            for node, rules in self.rules.items()
+            for reference in rules.references
+        }
+
+    def references(self, node: int) -> frozenset[int]:
+        """The nodes that a node's constraints and guardrails refer to."""
+        return self.rules[node].references
+
+    def start(self, node: int) -> View:
+        """A view with nothing known."""
+        rules = self.rules[node]
+        return (None,) * (len(rules.guarded) + len(rules.referring))
+
+    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:  # noqa: ARG002
+        """Take over the versions at a reference; guardrails that disagree make the node dead."""
+        taken = mark[self.followers[reference].index(node)]
+        if view == DEAD or taken == DEAD:
+            return DEAD
+        slots = list[int | None](view)
+        for slot, version in zip(self._slots[node, reference], taken, strict=True):
+            if slots[slot] not in (None, version):
+                return DEAD
+            slots[slot] = version
+        return tuple(slots)
+
+    def series(self, node: int, view: View) -> Sequence[float]:
+        """The similarity at every index of the candidate range."""
+        values = [0.0] * self.length
+        if view == DEAD:
+            return values
+        rules, base, slots = self.rules[node], self._alone(node), tuple[int, ...](view)
+        guarded = len(rules.guarded)
+        found = self._promising(node).get(slots[:guarded], ())
+        for index in found:
+            values[index] = base[index]
+        for judge, version in zip(rules.referring, slots[guarded:], strict=True):
+            here = self.history.versions[judge.table]
+            worth = judge.values({here[index] for index in found if values[index]}, version)
+            for index in found:
+                values[index] = values[index] and values[index] * worth[here[index]]
+        if rules.root != 1:
+            for index in found:
+                values[index] = values[index] ** rules.root
+        return values
+
+    def marks(self, node: int, view: View) -> Sequence[Mark] | None:  # noqa: ARG002  # a place's mark is the same for all views
+        """At every index what the nodes that refer to this one would take over."""
+        if not self.followers[node]:
+            return None
+        marks = self._marks.get(node)
+        if marks is None:
+            columns = [self._taken(follower, node) for follower in self.followers[node]]
+            marks = self._marks[node] = list(zip(*columns, strict=True))
+        return marks
+
+    def ceiling(self, node: int) -> Sequence[float]:
+        """The similarity if every guardrail held and every reference were where it suits best."""
+        values = self._ceilings.get(node)
+        if values is None:
+            rules, values = self.rules[node], self._alone(node)
+            for judge in rules.referring:
+                values = judge.ceilings(values, self._among(judge, rules.guarding(judge.reference)))
+            values = self._ceilings[node] = [v and v**rules.root for v in values]
+        return values
+
+    def _among(self, judge: Judge, guarding: tuple[str, ...]) -> list[frozenset[int]]:
+        """For every index the versions of a constraint's table at the places where the guardrails let its reference be.
+
+        The same set, not only an equal one, where the guarded tables are the same.
+        """
+        among = self._sets.get((judge.table, guarding))
+        if among is None:
+            keys = self._joint(guarding)
+            found: dict[tuple[int, ...], set[int]] = {}
+            for key, version in zip(keys, self.history.versions[judge.table], strict=True):
+                found.setdefault(key, set()).add(version)
+            sets = {key: frozenset(versions) for key, versions in found.items()}
+            among = self._sets[judge.table, guarding] = [sets[key] for key in keys]
+        return among
+
+    def _promising(self, node: int) -> Mapping[tuple[int, ...], Sequence[int]]:
+        """The indexes at which a node could be more than 0, by the versions of its guarded tables there."""
+        found = self._places.get(node)
+        if found is None:
+            found = self._places[node] = {}
+            guarded = self._joint(self.rules[node].guarded)
+            for index in compress(range(self.length), self.ceiling(node)):
+                found.setdefault(guarded[index], []).append(index)
+        return found
+
+    def _joint(self, tables: tuple[str, ...]) -> list[tuple[int, ...]]:
+        """At every index the versions of several tables."""
+        found = self._joined.get(tables)
+        if found is None:
+            columns = [self.history.versions[table] for table in tables]
+            found = self._joined[tables] = list(zip(*columns, strict=True)) if columns else [()] * self.length
+        return found
+
+    def independent(self) -> dict[int, Sequence[float]]:
+        """The similarities of the nodes that refer to no other node's place."""
+        return {node: self.series(node, self.start(node)) for node, rules in self.rules.items() if not rules.references}
+
+    def _alone(self, node: int) -> list[float]:
+        """At every index the product of the constraints that depend on nothing else."""
+        values = self._base.get(node)
+        if values is None:
+            rules, versions = self.rules[node], self.history.versions
+            values = [1.0] * self.length
+            for table in rules.guards.get(LO, ()):
+                here = versions[table]
+                values = [v if version == here[0] else 0.0 for v, version in zip(values, here, strict=True)]
+            for judge in rules.alone:
+                values = [v and v * value for v, value in zip(values, judge.along(), strict=True)]
+            self._base[node] = values
+        return values
+
+    def _taken(self, node: int, reference: int) -> list[Mark]:
+        """At every index what ``node`` takes over if ``reference`` is there.
+
+        ``DEAD`` where it would be 0 everywhere: a guardrail would keep it from all the indexes where it could be more,
+        or nothing that it needs can be taken from the message. Messages that yield the same count as the first of them.
+        """
+        rules = self.rules[node]
+        judges = [judge for judge in rules.referring if judge.reference == reference]
+        told: list[Sequence[int | None]] = [
+            j.alike() if j.kind == "trace_dependent" else self.history.versions[j.table] for j in judges
+        ]
+        guarded = self._joint(rules.guarding(reference))
+        useful = set(compress(guarded, self.ceiling(node)))
+        if not told:
+            return [there if there in useful else DEAD for there in guarded]
+        taken: list[tuple[int | None, ...]] = list(zip(*told, strict=True))
+        return [
+            (*there, *values) if there in useful and None not in values else DEAD
+            for there, values in zip(guarded, taken, strict=True)
+        ]
+
+
+def _ancestors(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    found, frontier = set[int](), {node}
+    while frontier:
+        frontier = {before for before, after in edges if after in frontier} - found
+        found |= frontier
+    return found
+
+
+def _rules(graph: Graph, node: int, edges: Sequence[tuple[int, int]], history: History) -> _Rules:
+    rules, count = _Rules(), 0
+    for constraint in graph.nodes[node].constraints:
+        if constraint.kind == "guardrail":
+            rules.guards.setdefault(LO if constraint.reference is None else constraint.reference, set()).add(
+                constraint.table
+            )
+            continue
+        count += 1
+        refers = constraint.reference is not None and constraint.reference != LO and constraint.kind != "snapshot"
+        (rules.referring if refers else rules.alone).append(Judge(constraint, history))
+    if not count:
+        raise GraderError(f"node {node} has no constraint but guardrails; expected at least one")
+    for reference, tables in implicit_guards(graph, node, edges).items():
+        rules.guards.setdefault(reference, set()).update(tables)
+    rules.root = 1 / count
+    rules.settle()
+    return rules
+
+
+def implicit_guards(graph: Graph, node: int, edges: Sequence[tuple[int, int]]) -> Mapping[int, set[str]]:
+    """The tables that must be at a node's place as they were at other places, though no constraint says so.
+
+    The places are those of the direct predecessors and of everything that the node's constraints refer to. Tables that
+    the node or any of those constrains are left out, where ``LO`` counts as the last node of the list: the original
+    uses it as a position.
+
+    Source: ToolSandbox, evaluation code; the paper says only that unrelated tables should not change.
+    """
+    item = graph.nodes[node]
+    places = {before for before, after in edges if after == node}
+    places |= {constraint.reference for constraint in item.constraints if constraint.reference is not None}
+    tables = set[str](STATE_TABLES).difference(item.unguarded) if item.guarded is None else set(item.guarded)
+    for other in (item, *(graph.nodes[place] for place in places)):
+        tables -= {constraint.table for constraint in other.constraints if constraint.kind != "guardrail"}
+    return dict.fromkeys(places, tables) if tables else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,23 +152,20 @@ class Listener:
         calls = self._calls_before(index)
         found = self._backgrounds.get(len(calls))
         if found is None:
-            found = self._backgrounds[len(calls)] = self._background(calls)
+            fine = [call for call in calls if call.error is None]
+            strings, numbers, touched = self._collected.until(len(calls))
+            found = self._backgrounds[len(calls)] = Background(
+                given=self._given,
+                known=tuple(strings),
+                numbers=frozenset(numbers),
+                deeds=frozenset[str]().union(*map(self._kinds, {call.called for call in fine})),
+                names=self._names,
+                touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
+                moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
+                switches=_switches(fine),
+                home=self._timeline.home,
+            )
         return found
-
-    def _background(self, calls: Sequence[ToolCall]) -> Background:
-        fine = [call for call in calls if call.error is None]
-        strings, numbers, touched = self._collected.until(len(calls))
-        return Background(
-            given=self._given,
-            known=tuple(strings),
-            numbers=frozenset(numbers),
-            deeds=frozenset[str]().union(*map(self._kinds, {call.called for call in fine})),
-            names=self._names,
-            touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
-            moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
-            switches=_switches(fine),
-            home=self._timeline.home,
-        )
 
     @cached_property
     def _collected(self) -> "_Collected":

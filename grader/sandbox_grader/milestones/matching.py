@@ -179,7 +179,10 @@ class _Search:
     def value(self, open_: int, limits: _Limits, views: _Views) -> float:
         """The largest sum that the open nodes can still reach."""
         total = 0.0
-        for part in self._parts(open_):
+        found = self._split.get(open_)
+        if found is None:
+            found = self._split[open_] = self._splitting(open_)
+        for part in found:
             total += self._part_value(part, limits, views)
         return total
 
@@ -265,13 +268,6 @@ class _Search:
         if known is None or known[0] is not marks:
             known = self._same_marks[position] = (marks, same_marks(marks))
         return known[1]
-
-    def _parts(self, open_: int) -> tuple[int, ...]:
-        """The open nodes, split where neither an edge nor a reference connects them."""
-        found = self._split.get(open_)
-        if found is None:
-            found = self._split[open_] = self._splitting(open_)
-        return found
 
     def _splitting(self, open_: int) -> tuple[int, ...]:
         parts: list[int] = []

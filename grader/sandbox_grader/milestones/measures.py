@@ -1,10 +1,13 @@
 """How strict grading compares a value with what was expected: the measures, and which one each column gets.
 
 Policy: what people would word differently is compared by ROUGE-L, measured quantities with a tolerance, everything else
-exactly. Something expected and nothing found is 0, never left out.
+exactly. Something expected and nothing found is 0, never left out. Whether a text says a wording that its author
+listed does not hang on case, typography, punctuation or the way a number is written; words and numbers do count, whole
+and in order. Nothing is stemmed and nothing is guessed.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -15,9 +18,53 @@ from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
 from sandbox_grader.milestones.cells import PLACEHOLDER, converted
-from sandbox_grader.milestones.wording import says
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.values import is_number, same_set, same_value
+
+Tokens = tuple[str, ...]
+
+_QUOTES = dict.fromkeys(map(ord, "‘’‚‛`´ʼ"), "'")
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
+_TYPOGRAPHY = _QUOTES | _DASHES
+_TOKEN = re.compile(
+    r"""
+    (?P<number> (?:(?<![\w.)\]])-)? (?:\d{1,3}(?:,\d{3})+(?!\d)|\d+) (?:\.\d+)? )
+  | (?P<sign> [぀-ヿ㐀-䶿一-鿿] | [%$€£¥°] )
+  | (?P<ending> (?<=[^\W\d_])'[^\W\d_]+ )
+  | (?P<word> [^\W\d_぀-ヿ㐀-䶿一-鿿]+ )
+    """,
+    re.VERBOSE,
+)
+
+
+def says(text: str, wording: str) -> bool:
+    """Whether ``wording`` occurs in ``text`` as whole words.
+
+    "1,200", "1200" and "1200.0" are the same number; "wi-fi" and "Wi Fi" are the same words, "wifi" is another. A
+    wording without any word says nothing and never occurs.
+    """
+    wanted, given = tokens(wording), tokens(text)
+    size = len(wanted)
+    if not size:
+        return False
+    return any(given[start : start + size] == wanted for start in range(len(given) - size + 1))
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> Tokens:
+    """A text as words in lower case and numbers in one form. Chinese and Japanese signs stand for themselves."""
+    plain = unicodedata.normalize("NFKC", text.translate(_TYPOGRAPHY)).translate(_TYPOGRAPHY).casefold()
+    return tuple(_number(found[0]) if found.lastgroup == "number" else found[0] for found in _TOKEN.finditer(plain))
+
+
+def _number(text: str) -> str:
+    """One form for all ways to write a number, without rounding: no separators, no zeros that say nothing."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, _, fraction = digits.replace(",", "").partition(".")
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    number = f"{whole}.{fraction}" if fraction else whole
+    return number if number == "0" else sign + number
+
 
 Lookup = Callable[[ValueRef], tuple[Any, ...]]
 """The acceptable values that a reference stands for; none where nothing was matched, or nothing found there."""

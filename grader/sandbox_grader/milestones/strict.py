@@ -1,27 +1,94 @@
 """The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
 
 Policy: the score is what the milestones earned, nothing if a minefield was met, and the share that is left after
-everything that was changed without being asked for. What doing nothing earns stands beside it.
+everything that was changed without being asked for. What doing nothing earns stands beside it. A reply that says
+nothing of what was asked loses its milestone; one that is false voids the session, because its user acts on it. Only
+the last word on a matter counts: a failure told on the way to success is not an untruth, nor is one that happened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from sandbox_scenarios.model import Milestone, Scenario, TableConstraint
+from sandbox_scenarios.model import MessageConstraint, Milestone, Scenario, TableConstraint
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.milestones.links import Links, links_of
 from sandbox_grader.milestones.matching import MatchedPlace, match
 from sandbox_grader.milestones.measures import is_fuzzy
 from sandbox_grader.milestones.referring import compared, named
-from sandbox_grader.milestones.strict_nodes import StrictNodes
+from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.timeline import Timeline
-from sandbox_grader.milestones.untruths import Untruth, untruths
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
 from sandbox_grader.milestones.worked_out import as_far_as_used, with_results
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.trajectory import Message, Trajectory
+
+FULL = 1 - 1e-9
+"""From here on what a message rests on was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untruth:
+    """A message that is false: its number in the log, and why."""
+
+    seq: int
+    text: str
+
+
+def untruths(nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> tuple[Untruth, ...]:
+    """The untruths that stand at the end of a session, in the order in which they were told."""
+    found: dict[int, Untruth] = {}
+    for index, message in nodes.timeline.messages("agent", "user"):
+        invented = nodes.listener.invented(index)
+        if invented:
+            found[index] = Untruth(message.seq, f"claims a deed that nothing did: {invented!r}")
+    for number, place in placed.items():
+        for constraint in nodes.milestones[number].constraints:
+            if hears(constraint):
+                found = dict(_about(nodes, placed, number, place, constraint)) | found
+    return tuple(found[index] for index in sorted(found))
+
+
+def _about(
+    nodes: StrictNodes,
+    placed: Mapping[int, MatchedPlace],
+    number: int,
+    place: MatchedPlace,
+    constraint: MessageConstraint,
+) -> Iterator[tuple[int, Untruth]]:
+    """The last word on what a milestone asks to be told, if that is false although what it rests on was done."""
+    resting = [placed.get(before) for before in nodes.before[number]]
+    if any(item is None or item.similarity < FULL for item in resting):
+        return
+    after = max((item.index for item in resting if item is not None), default=-1)
+    lookup = nodes.lookup(number, nodes.slots(number, placed))
+    told = place.similarity >= FULL
+    false: tuple[int, Untruth] | None = None
+    for index, message in nodes.timeline.messages("agent", "user"):
+        if index <= after or (told and index <= place.index):
+            continue
+        if told:
+            false = _taken_back(nodes, index, message, constraint) or false
+            continue
+        account = nodes.listener.account(constraint.content, index, lookup)
+        if account.share >= FULL:
+            false = None
+        elif account.false:
+            false = (index, Untruth(message.seq, account.false))
+    if false:
+        yield false
+
+
+def _taken_back(
+    nodes: StrictNodes, index: int, message: Message, constraint: MessageConstraint
+) -> tuple[int, Untruth] | None:
+    """What a message behind the answer makes of it: taken back, or drowned in everything there is."""
+    if nodes.listener.withdraws(index):
+        return index, Untruth(message.seq, "takes back what was said before")
+    dumped = nodes.listener.dumps(constraint.content, index)
+    return (index, Untruth(message.seq, f"{dumped} behind the answer")) if dumped else None
+
 
 MET = 1 - 1e-9
 """A minefield whose values are compared exactly is met from this similarity on: rounding apart, at 1."""
@@ -133,25 +200,14 @@ def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Matched
         index = nodes.achieved(number, place, slots) if tables else None
         if index is not None:
             for constraint in tables:
-                _explain(constraint, nodes, number, index, slots, wanted)
+                judge, table = nodes.judge(number, constraint), constraint.table
+                state = nodes.timeline.versions(table)[index]
+                since = nodes.since(number, constraint, slots)
+                rows = judge.rows(state, since, nodes.compare(number, slots))
+                for row, target in zip(rows, constraint.rows, strict=False):
+                    wanted.add(table, row, target if constraint.kind in ("is", "updates") else (WHOLE,))
+                if constraint.kind == "is":
+                    now, then = nodes.timeline.table(table, state), nodes.timeline.table(table, since)
+                    for row in now.keys() ^ then.keys():
+                        wanted.add(table, row, (WHOLE,))
     return wanted
-
-
-def _explain(
-    constraint: TableConstraint,
-    nodes: StrictNodes,
-    number: int,
-    index: int,
-    slots: tuple[int, ...],
-    wanted: AllowedChanges,
-) -> None:
-    judge, table = nodes.judge(number, constraint), constraint.table
-    state = nodes.timeline.versions(table)[index]
-    since = nodes.since(number, constraint, slots)
-    rows = judge.rows(state, since, nodes.compare(number, slots))
-    for row, target in zip(rows, constraint.rows, strict=False):
-        wanted.add(table, row, target if constraint.kind in ("is", "updates") else (WHOLE,))
-    if constraint.kind == "is":
-        now, then = nodes.timeline.table(table, state), nodes.timeline.table(table, since)
-        for row in now.keys() ^ then.keys():
-            wanted.add(table, row, (WHOLE,))

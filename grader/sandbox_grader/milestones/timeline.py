@@ -100,7 +100,13 @@ class Timeline:
             for event in self.events:
                 changes = [change for change in _changes((event,)) if change.table == name]
                 if changes:
-                    tables.append(_written(tables[-1], changes))
+                    edited = dict(tables[-1])
+                    for change in changes:
+                        if change.after is None:
+                            edited.pop(change.key, None)
+                        else:
+                            edited[change.key] = change.after
+                    tables.append(edited)
                 numbers.append(len(tables) - 1)
             found = self._versions[name] = (numbers, tables)
         return found
@@ -116,17 +122,6 @@ def opening_index(trajectory: Trajectory) -> int | None:
 
 def _changes(events: Iterable[Message | ToolCall]) -> list[Change]:
     return [change for event in events if isinstance(event, ToolCall) for change in event.changes]
-
-
-def _written(rows: Rows, changes: Iterable[Change]) -> Rows:
-    """A table after changes of it."""
-    edited = dict(rows)
-    for change in changes:
-        if change.after is None:
-            edited.pop(change.key, None)
-        else:
-            edited[change.key] = change.after
-    return edited
 
 
 def turn_count(trajectory: Trajectory) -> int:

@@ -98,7 +98,12 @@ class _Reckoning:
 
     def _call(self, stage: Stage, planned: PlannedCall) -> None:
         tool = self.scenario.home.agent_tools.get(planned.tool)
-        arguments, whole = _as_known(planned.arguments, self.results)
+        arguments: dict[str, Any] = {}  # those that are known in the session
+        for name, value in planned.arguments.items():
+            try:
+                arguments[name] = fill(value, self.results)
+            except ScenarioError:
+                continue
         made = self._made(planned.tool, arguments, exactly=tool is not None and tool.computes)
         if made is not None:
             index, event = made
@@ -106,7 +111,7 @@ class _Reckoning:
             self.cursor = max(self.cursor, index + 1)
             if planned.label:
                 self.results[planned.label] = refusal(event.error.message) if event.error else event.result
-        elif tool is not None and tool.computes and whole:
+        elif tool is not None and tool.computes and len(arguments) == len(planned.arguments):
             bound = bind({tool.name: present(tool)}, tool.name, arguments)
             outcome = stage.again(bound) if isinstance(bound, Bound) else bound
             if outcome.fault is None:
@@ -149,14 +154,3 @@ class _Reckoning:
             if event is not None:
                 filled.append(event)
         return replace(self.trajectory, events=tuple(filled))
-
-
-def _as_known(arguments: Mapping[str, Any], results: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    """The planned arguments that are known in the session, and whether these are all."""
-    known: dict[str, Any] = {}
-    for name, value in arguments.items():
-        try:
-            known[name] = fill(value, results)
-        except ScenarioError:
-            continue
-    return known, len(known) == len(arguments)

@@ -98,11 +98,6 @@ def dialogue(subject: Subject, mode: Mode) -> Dialogue | str:
     origin = session.started.origin or {}
     if origin.get("format") == FORMAT:
         return _imported(origin, _turns(session), references[0])
-    return _recorded(session, references)
-
-
-def _recorded(session: Trajectory, references: Sequence[Solution]) -> Dialogue:
-    """A dialogue of any origin; its setting is computed from the references."""
     solutions = [tuple(map(_wanted, solution)) for solution in references]
     turns = [replace(turn, id=f"{session.started.session}/{n}") for n, turn in enumerate(_turns(session), start=1)]
     used = max((number for number, turn in enumerate(turns, start=1) if turn.calls or turn.malformed), default=1)
@@ -164,7 +159,8 @@ def _turns(session: Trajectory) -> list[DialogueTurn]:
         messages = [event for event in events[begin:end] if isinstance(event, Message)]
         calls: list[DialogueCall] = []
         for call in (event for event in events[begin:end] if isinstance(event, ToolCall)):
-            if _counts(call, session):
+            talk = session.started.user_channel == "tool" and call.tool == TALK
+            if call.caller == "agent" and not talk:  # its work in the world, and not its way to speak
                 unread = bool(call.raw_arguments and call.raw_arguments.strip())
                 malformed = unread or (call.error is not None and call.error.kind == "invalid_format")
                 calls.append(DialogueCall(call.called, call.arguments, malformed))
@@ -185,9 +181,3 @@ def _turns(session: Trajectory) -> list[DialogueTurn]:
 
 def _asks(message: Message) -> bool:
     return message.sender == "user" and message.recipient == "agent"
-
-
-def _counts(call: ToolCall, session: Trajectory) -> bool:
-    """Whether a call is the agent's work in the world, and not its way to speak."""
-    talk = session.started.user_channel == "tool" and call.tool == TALK
-    return call.caller == "agent" and not talk

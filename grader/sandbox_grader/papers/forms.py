@@ -41,7 +41,10 @@ def _pages(tables: Sequence[FilledTable], everything: bool, safe: Callable[[str]
     for filled in tables:
         head, *body = [[safe(text) for text in line] for line in _lines(filled, everything)]
         title = f"{filled.table.asked}: {filled.table.title} ({filled.mode})"
-        yield _PageOfTable(title, head, body, _remarks(filled, everything))
+        note = [filled.table.note] if filled.table.note else []
+        left = len(_rows(filled, everything)) - len(_shown(filled, everything))
+        more = [f"and {counted(left, 'row')} more; --all shows them"] if left else []
+        yield _PageOfTable(title, head, body, [*more, *note, *(one_line(str(missing)) for missing in filled.missing)])
 
 
 def markdown(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
@@ -126,10 +129,3 @@ def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
             for row in _shown(filled, everything)
         ),
     ]
-
-
-def _remarks(filled: FilledTable, everything: bool) -> list[str]:
-    note = [filled.table.note] if filled.table.note else []
-    left = len(_rows(filled, everything)) - len(_shown(filled, everything))
-    more = [f"and {counted(left, 'row')} more; --all shows them"] if left else []
-    return [*more, *note, *(one_line(str(missing)) for missing in filled.missing)]

@@ -14,8 +14,7 @@ from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import Similarity
 from sandbox_grader.tooltalk.comparing import AsCoded, AsWritten, Compare, OriginalFails
-from sandbox_grader.tooltalk.counts import NAMES, RATIOS, total
-from sandbox_grader.tooltalk.failures import CLASSES
+from sandbox_grader.tooltalk.counts import CLASSES, NAMES, RATIOS, total
 from sandbox_grader.tooltalk.matching import best_fit, first_fit, predictions, wanted_calls
 from sandbox_grader.tooltalk.scoring import Held, action_labels, is_tooltalk
 from sandbox_grader.tooltalk.tools import FREE_TEXT, PEOPLE

@@ -12,8 +12,7 @@ from typing import Any
 from sandbox_grader.course import is_replay
 from sandbox_grader.metric import Mode, Solution
 from sandbox_grader.tooltalk.comparing import Compare
-from sandbox_grader.tooltalk.counts import Counts
-from sandbox_grader.tooltalk.failures import CLASSES, TurnLeftovers, as_coded, as_written
+from sandbox_grader.tooltalk.counts import CLASSES, Counts, TurnLeftovers, as_coded, as_written
 from sandbox_grader.tooltalk.matching import Matching, PlacedCall, Predicted
 from sandbox_grader.tooltalk.tools import FORMAT
 from sandbox_grader.values import is_array

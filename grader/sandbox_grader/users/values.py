@@ -7,8 +7,9 @@ times of day are not.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
+
+from sandbox_grader.values import remembered
 
 Kind = Literal["phone number", "mail address", "id", "date", "number"]
 
@@ -32,8 +33,6 @@ _NUMBER = re.compile(r"(?<![\w.,/-])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w
 _THOUSANDS = re.compile(r"\d{1,3}(?: 000)+|\d{1,2}(?: \d{3})+")
 _TIMESTAMP = re.compile(r"1\d{9}")
 _WORD = re.compile(r"[^\W_]+")
-LONG = 2000
-"""Characters from which a text is not remembered."""
 TAIL = 7
 """So many digits at the end tell one telephone number from another, whatever stands before them."""
 
@@ -47,13 +46,9 @@ class Value:
     words: str
 
 
+@remembered(8192)
 def telling(text: str) -> tuple[Value, ...]:
     """The telling values of a text, each part of it read once."""
-    return _telling(text) if len(text) < LONG else tuple(_values_in(text))
-
-
-@lru_cache(maxsize=8192)
-def _telling(text: str) -> tuple[Value, ...]:
     return tuple(_values_in(text))
 
 
@@ -85,13 +80,9 @@ def names_a_day(text: str) -> bool:
     return bool(_CALENDAR.search(text))
 
 
+@remembered(8192)
 def plain(text: str) -> str:
     """A text as lower-case words with single spaces around each, so that it can be looked for."""
-    return _plain(text) if len(text) < LONG else _plain.__wrapped__(text)
-
-
-@lru_cache(maxsize=8192)
-def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 

@@ -6,9 +6,8 @@ facts already speak against the user, and says "neither" rather than guess.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
-from sandbox_grader.users.values import LONG
+from sandbox_grader.values import remembered
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*|[.!?\n]+")
 _ELSE = re.compile(
@@ -61,13 +60,9 @@ def sentences(text: str) -> Iterator[str]:
     return (part.strip() for part in _SENTENCE.findall(text) if part.strip())
 
 
+@remembered(256)
 def waiting_in(text: str) -> Sequence[str]:
     """The sentences in which an agent waits for an answer; offers of more help in general do not count."""
-    return _waiting_in(text) if len(text) < LONG else _waiting_in.__wrapped__(text)
-
-
-@lru_cache(maxsize=256)
-def _waiting_in(text: str) -> tuple[str, ...]:
     waits = (part for part in sentences(text) if part.endswith("?") or _WAITS.search(part))
     return tuple(part for part in waits if not _ELSE.search(part))
 
@@ -77,13 +72,9 @@ def is_open_question(sentence: str) -> bool:
     return sentence.endswith("?") and sentence.lower().lstrip("*_ ").startswith(_OPENED)
 
 
+@remembered(256)
 def denies(text: str) -> bool:
     """Whether a text says no to anything, so that it may be a refusal."""
-    return _denies(text) if len(text) < LONG else _denies.__wrapped__(text)
-
-
-@lru_cache(maxsize=256)
-def _denies(text: str) -> bool:
     return bool(_NOT.search(text))
 
 

@@ -7,10 +7,9 @@ only where it is sure; what takes playing to find out is for deep lint.
 from collections.abc import Callable, Iterable, Sequence
 
 from sandbox_scenarios.lint.complaint import Complaint, LintFinding
-from sandbox_scenarios.lint.flow import flow
 from sandbox_scenarios.lint.leaks import brief, leaks
 from sandbox_scenarios.lint.parts import categories, parts
-from sandbox_scenarios.lint.reach import reach
+from sandbox_scenarios.lint.reach import flow, reach
 from sandbox_scenarios.lint.twins import twins
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario

@@ -1,10 +1,13 @@
-"""Whether the tools offered can bring about what milestones ask for and what minefields warn of.
+"""Whether the tools offered can do what milestones and minefields are about, and the agent can learn what to write.
 
 Policy: judged with the tools of the base variant, and with what the user does by its script and what happens by itself;
 a minefield is the agent's to hit. A call that counts as an attempt can always be made, because agents
-also call tools that they were never offered.
+also call tools that they were never offered. What the agent has to come to know are names and phone numbers only,
+because everything else may be put into another form on the way; what a search of the outside world may find is not
+judged here.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +17,7 @@ from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others
 from sandbox_scenarios.lint.parts import LACKS
+from sandbox_scenarios.lint.texts import contains, has_ending, has_number, is_number, spoken
 from sandbox_scenarios.model import (
     CallConstraint,
     Constraint,
@@ -121,3 +125,40 @@ def _literal_ids(scenario: Scenario, call: PlannedCall) -> Iterator[str]:
             written.append(call.arguments[item.name])
         if any(not any(labels_in(one)) for one in written):
             yield item.name
+
+
+NAMES = ("name",)
+"""Columns that are a name whatever a world says of them."""
+
+
+def flow(scenario: Scenario) -> Iterator[LintFinding]:
+    """Rule ``unknowable``."""
+    if any(scenario.home.agent_tools[name].domain == "search" for name in scenario.tools):
+        return
+    cells = (cell for rows in scenario.world.tables.values() for row in rows.values() for cell in row.values())
+    told = "\n".join((*(text.text for text in spoken(scenario)), *(cell for cell in cells if isinstance(cell, str))))
+    for number, milestone in enumerate(scenario.milestones):
+        for constraint in milestone.constraints:
+            if isinstance(constraint, TableConstraint):
+                for column, value in _written(scenario, constraint):
+                    if is_number(value):
+                        known = has_number(told, value) or has_ending(told, value)
+                    else:
+                        known = all(contains(told, word) for word in re.findall(r"[^\W_]+", value))
+                    if not known:
+                        problem = f"milestone {milestone.id!r} wants {column} {value!r}, which is never told"
+                        mend = "let the scripted user say it when asked ('answers')"
+                        yield LintFinding("unknowable", ("milestones", number), problem, mend)
+
+
+def _written(scenario: Scenario, constraint: TableConstraint) -> Iterator[tuple[str, str]]:
+    schema = scenario.home.state_tables.get(constraint.table)
+    if constraint.kind not in ("adds", "updates") or schema is None:
+        return
+    names = {item.name for item in schema.columns if item.person or item.name in NAMES}
+    numbers = {item.name for item in schema.columns if item.unsaid}
+    for column, expected in (cell for row in constraint.rows for cell in row.items()):
+        value = expected.value
+        literal = expected.ref is None and isinstance(value, str) and expected.measure in (None, "exact")
+        if literal and (column in names or (column in numbers and is_number(value))):
+            yield column, str(value)

@@ -134,9 +134,16 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
             called[name][category] += 1
     reached = ((name, found[name] * len(CLASSIC)) for name in get_args(Category))
     cases = (Count(name, value, published.CATEGORIES.get(name) if theirs else None) for name, value in reached)
+    ours = (
+        _mean([_mean([turns(solution) for solution in item.solutions]) for item in scenarios]),
+        _mean([_mean([len(_planned(solution)) for solution in item.solutions]) for item in scenarios]),
+        len(scenarios) * len(CLASSIC),
+        sum(len(home.tools) for home in homes),
+    )
+    counts = _beside(published.STATISTICS, ours)
     return Stats(
         scenarios=len(scenarios),
-        statistics=_statistics(scenarios, sum(len(home.tools) for home in homes), theirs),
+        statistics=counts if theirs else tuple(replace(count, theirs=None) for count in counts),
         categories=tuple(cases),
         columns=_milestones(scenarios, _columns, published.COLUMNS if theirs else {}, columns),
         tools=_milestones(scenarios, _tools, published.TOOLS if theirs else {}, every_tool),
@@ -149,17 +156,6 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         environments=environments(scenarios, turns, similarity),
         dialogues=_dialogues(scenarios, homes[0]) if [home.name for home in homes] == [published.TOOLTALK] else (),
     )
-
-
-def _statistics(scenarios: Sequence[Scenario], tools: int, published_too: bool) -> tuple[Count, ...]:
-    ours = (
-        _mean([_mean([turns(solution) for solution in item.solutions]) for item in scenarios]),
-        _mean([_mean([len(_planned(solution)) for solution in item.solutions]) for item in scenarios]),
-        len(scenarios) * len(CLASSIC),
-        tools,
-    )
-    counts = _beside(published.STATISTICS, ours)
-    return counts if published_too else tuple(replace(count, theirs=None) for count in counts)
 
 
 def _beside(figures: Mapping[str, float], ours: Sequence[float]) -> tuple[Count, ...]:

@@ -64,6 +64,6 @@ def test_only_the_best_few_of_many_rows_are_compared(monkeypatch: pytest.MonkeyP
         widths.append(len(values[0]))
         return assign(values)
 
-    monkeypatch.setattr("sandbox_grader.milestones.candidates.assign", watched)
+    monkeypatch.setattr("sandbox_grader.milestones.judges.assign", watched)
     assert judge.value(30, 0, PLAIN) == 1.0
     assert max(widths) <= 4

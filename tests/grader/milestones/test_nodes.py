@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 from hypothesis import given, settings
 from sandbox_grader.milestones.case import LO, MESSAGES
-from sandbox_grader.milestones.compat_nodes import DEAD, CompatNodes
+from sandbox_grader.milestones.compat import DEAD, CompatNodes
 from sandbox_grader.milestones.history import History
 from sandbox_grader.milestones.links import CALL, Links
 from sandbox_grader.milestones.matching import MatchedPlace, match

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.milestones.wording import says, tokens
+from sandbox_grader.milestones.measures import says, tokens
 
 from tests.each import each
 

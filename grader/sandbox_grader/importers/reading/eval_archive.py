@@ -98,17 +98,13 @@ class EvalArchive:
         if mark != b"PK\x03\x04":
             raise zipfile.BadZipFile("its header is damaged")
         start = info.header_offset + _LOCAL.size + name + more
-        return _unpacking(self._data[start : start + info.compress_size])
-
-
-def _unpacking(packed: bytes) -> IO[bytes]:
-    """A stream that unpacks Zstandard as far as it is read."""
-    try:
-        zstd: Any = import_module("compression.zstd")
-    except ImportError:
-        zstandard: Any = import_module("zstandard")
-        return zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-    return zstd.ZstdFile(io.BytesIO(packed))
+        packed = self._data[start : start + info.compress_size]
+        try:
+            zstd: Any = import_module("compression.zstd")
+        except ImportError:
+            zstandard: Any = import_module("zstandard")
+            return zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        return zstd.ZstdFile(io.BytesIO(packed))
 
 
 def _zstd_errors() -> tuple[type[Exception], ...]:
