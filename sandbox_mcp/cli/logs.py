@@ -104,6 +104,9 @@ def unreadable_lines(report: "Report") -> list[str]:
         alike.setdefault(item.reason.removeprefix(item.path), []).append(item.reason)
     lines: list[str] = []
     for fault, reasons in alike.items():
+        if len(reasons) > 1 and fault == reasons[0]:  # what is wrong is wrong with the pack that they are in
+            lines.append(f"{fault} ({counted(len(reasons), 'log')})")
+            continue
         shown = reasons[:FEW] if len(reasons) > SCREENFUL else reasons
         lines += shown
         if more := len(reasons) - len(shown):

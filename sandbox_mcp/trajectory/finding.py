@@ -1,7 +1,8 @@
 """Where logs lie: the files and packs that a path leads to, at any depth.
 
 Policy: what is named and holds no log is an error; what may not be looked into, or was cut off, is told with what was
-found, so that nothing is left out in silence. What goes while this looks was never there.
+found, so that nothing is left out in silence. A pack in a folder that cannot be read stands among the logs for what
+was in it: whoever reads it is told. What goes while this looks was never there.
 """
 
 import os
@@ -75,8 +76,10 @@ class LogPaths(Sequence[Path]):
         return f"LogPaths({self.texts!r})"
 
 
-def logs_at(path: Path) -> LogPaths:
+def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
     """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
+
+    With ``spoilt``, a pack in a folder that cannot be read is among them itself.
 
     Raises:
         TrajectoryError: a pack cannot be read.
@@ -86,12 +89,14 @@ def logs_at(path: Path) -> LogPaths:
         closed: list[str] = []
         cut: list[str] = []
         for file in sorted(_log_files(path, closed), key=_in_order_of_parts):
-            if file.endswith(PACKED):
-                packed = packed_logs(Path(file))
-                found += packed.texts
-                cut += packed.cut
-            else:
-                found.append(file)
+            try:
+                packed = packed_logs(Path(file)) if file.endswith(PACKED) else LogPaths([file])
+            except TrajectoryError:
+                if not spoilt:
+                    raise
+                packed = LogPaths([file])
+            found += packed.texts
+            cut += packed.cut
         return LogPaths(found, closed=closed, cut=cut)
     if is_pack(path):
         return packed_logs(path)
@@ -157,7 +162,7 @@ def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def find_logs(paths: Iterable[Path]) -> LogPaths:
-    """The logs among ``paths``, see :func:`logs_at`; one that several of them lead to is there once.
+    """The logs among ``paths``, spoilt packs included, see :func:`logs_at`; one that several lead to is there once.
 
     Raises:
         TrajectoryError: a path does not exist, or a folder or pack holds no log that can be read.
@@ -167,7 +172,7 @@ def find_logs(paths: Iterable[Path]) -> LogPaths:
     cut: list[str] = []
     named = tuple(paths)
     for path in named:
-        inside = logs_at(path)
+        inside = logs_at(path, spoilt=True)
         if not inside and not path.exists():
             if in_pack(path):
                 read_packed(path)  # says what is wrong with it

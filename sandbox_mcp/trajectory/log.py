@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
-from sandbox_mcp.trajectory.packs import digest_of, in_pack, is_pack, packed_digest, read_packed
+from sandbox_mcp.trajectory.packs import digest_of, in_pack, is_pack, packed_digest, packed_sessions, read_packed
 from sandbox_mcp.whole_files import append_whole
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def log_bytes(path: Path) -> bytes:
     if in_pack(path):
         return read_packed(path)
     if is_pack(path):
+        packed_sessions(path)  # says what is wrong with it, if anything is
         raise TrajectoryError(
             str(path), None, f"is a pack of many logs; name one of them, as in {path.name}/SESSION.jsonl"
         )

@@ -125,6 +125,27 @@ def test_of_many_logs_with_the_same_fault_the_first_are_named_and_the_others_cou
     assert sum("another.jsonl" in line for line in lines) == 1
 
 
+@each("command", ["grade FOLDER", "table breakdown/calls FOLDER", "compare FOLDER FOLDER", "replay FOLDER"])
+def test_a_pack_that_cannot_be_read_keeps_no_other_log_from_being_used(log: Path, command: str) -> None:
+    spoilt = log.with_name("spoilt.jsonl.zst")
+    spoilt.write_bytes(b"nothing of the kind")
+    done = invoke(*command.replace("FOLDER", str(log.parent)).split())
+    assert (done.exit_code, bool(done.stdout)) == (2, True)
+    assert f"{spoilt}: is not a pack of logs" in done.stderr
+
+
+def test_what_is_wrong_with_a_pack_is_said_once(log: Path) -> None:
+    one = log.read_bytes()
+    with PackWriter(log.parent, "many") as writer:
+        for number in range(30):
+            writer.add(f"log_{number:02}", one)
+    data = bytearray((log.parent / "many-1.jsonl.zst").read_bytes())
+    data[40] ^= 0xFF
+    (log.parent / "many-1.jsonl.zst").write_bytes(data)
+    lines = invoke("grade", log.parent, "--quiet", "--no-bounds").stderr.splitlines()
+    assert [line.endswith("(30 logs)") for line in lines if "is damaged" in line] == [True]
+
+
 def test_logs_that_cannot_be_read_are_listed_in_json(log: Path) -> None:
     broken = log.with_name("broken.jsonl")
     broken.write_text("hello\n")
