@@ -68,6 +68,7 @@ _OBJECTS = re.compile(
     rf"(?<![A-Za-z'])I(?: have| also| just| then| now| already)* (?:{_REACHED}|(?:written|wrote|spoken) to"
     rf"|sent (?:it|this|that|the (?:text|message|news)) to|added|saved) ({_NAME}(?:{_AND}{_NAME}){{0,5}})"
 )
+_TELLING = re.compile(rf"\b(?:{_TOLD})|written|wrote|sent)\b")
 _SUBJECT = re.compile(rf"\b([A-Z]\w+ [A-Z]\w+) (?:has|have|was|were) (?:now |also |just )?(?:been )?{_REACHED}\b")
 _ROLE_IS_TOLD = re.compile(
     rf"\b(?:your|his|her|their) (?:\w+ )?({ROLES}) (?:has|have|was|were|is|are) (?:also |now "
@@ -77,7 +78,10 @@ _ROLE_IS_TOLD = re.compile(
 
 
 def misdirected(spoken: Spoken, back: Background) -> str | None:
-    """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were."""
+    """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were.
+
+    Who is said to have been told something has to be one whom it was told, where deeds were about persons.
+    """
     for found in (*_OBJECTS.finditer(spoken.text), *_SUBJECT.finditer(spoken.text)):
         clause = spoken.clause_at(found.start(1))
         if not clause.says or clause.denied(found.start(1)) or found.start() < spoken.withdrawn:
@@ -86,12 +90,16 @@ def misdirected(spoken: Spoken, back: Background) -> str | None:
             first = name.split()[0].casefold()
             # where nothing tells whom the session was about, a name of the world says nothing either
             stranger = back.people and first not in back.people and name.casefold() in back.names_as_said
+            other = (
+                first in back.passed_over and _TELLING.search(found[0]) and not _OWNER.match(spoken.text, found.end())
+            )
             unheard = " " in name and back.has_full_names and not words_of(name) & back.own_words
-            if stranger or unheard:
+            if stranger or unheard or other:
                 return name
     return None
 
 
+_OWNER = re.compile(r"['’]s?\b")
 _STEM = 5
 _KIN = (
     {"mother", "mom", "mum", "mama", "parents"},

@@ -36,7 +36,8 @@ class Background:
 
     ``given``: the user's words. ``known``: texts and numbers from calls' arguments and results. ``deeds``: kinds of
     deeds that succeeded (``send``, ``remove``; see ``deeds.kinds_of``). ``names``: whom the world knows. ``touched``:
-    names that successful deeds were about. ``moments``: local times (year, month, day, hour, minute) of all timestamps
+    names that successful deeds were about, and other texts in them. ``persons``: of ``names`` those of persons.
+    ``moments``: local times (year, month, day, hour, minute) of all timestamps
     that calls were made with or answered. ``switches``: what was switched on or off, and how it stands.
     ``home``: the world that all this is said in; the default one where it is None.
     """
@@ -51,6 +52,7 @@ class Background:
         default_factory=frozenset[tuple[int, int, int, int, int]]
     )
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    persons: frozenset[str] = field(default_factory=frozenset[str])
     home: World | None = None
 
     @property
@@ -135,6 +137,13 @@ class Background:
         """The first names, of those in the world, that the user, a tool or a deed brought up."""
         brought_up = "\n".join((self.user_said, self.done_to, *self.known)).casefold()
         return frozenset(first for name in self.names if (first := name.split()[0].casefold()) in brought_up)
+
+    @cached_property
+    def passed_over(self) -> frozenset[str]:
+        """The first names of persons whom no deed was about, nor any text in one, where deeds were about persons."""
+        if self.persons.isdisjoint(self.touched):
+            return frozenset()
+        return frozenset(first for name in self.persons if (first := name.split()[0].casefold()) not in self.done_to)
 
     @cached_property
     def known_values(self) -> frozenset[tuple[str, object]]:

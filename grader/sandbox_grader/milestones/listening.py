@@ -206,6 +206,16 @@ class Listener:
             if isinstance(name := row.get("name"), str) and name.strip()
         ))  # fmt: skip
 
+    @cached_property
+    def _persons(self) -> frozenset[str]:
+        """The names of persons, by the columns that hold such."""
+        found = set[str]()
+        for name, schema in self._timeline.home.tables.items():
+            columns = [item.name for item in schema.columns if item.person]
+            rows = self._timeline.initial.tables.get(name, {}).values() if columns else ()
+            found |= {str(row[column]) for row in rows for column in columns if str(row.get(column) or "").strip()}
+        return frozenset(found)
+
 
 def _kinds_said(tool: Tool) -> frozenset[str]:
     """The kinds of deeds that the single words claim with which a tool is told of."""

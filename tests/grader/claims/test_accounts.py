@@ -1,5 +1,7 @@
 """What a message tells of what was done, list numbers, corrections and negated subjects."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.claims import Background, hear
@@ -127,3 +129,51 @@ def test_the_users_own_measure_is_no_conversion_of_it() -> None:
 def test_a_question_behind_a_quotation_asks_nothing_of_what_was_quoted(behind: str) -> None:
     said = f'He wrote: "The boiler is ordered. Allow two weeks." {behind}'
     assert outcome(said, Fact("duration", (1209600,)), Background()) == "stated"
+
+
+TEXTED = Background(
+    given=("Text whoever of Ben and Anna is free tonight that dinner is at eight.",),
+    known=("Ben Ortiz", "Anna Kowalska", "Rose Tan"),
+    deeds=frozenset({"read", "send"}),
+    names=("Ben Ortiz", "Anna Kowalska", "Rose Tan"),
+    persons=frozenset({"Ben Ortiz", "Anna Kowalska", "Rose Tan"}),
+    touched=frozenset({"Ben Ortiz", "+14155550123", "Dinner is at eight, say hello to Rose."}),
+)
+SENT = Fact("deed", ("send",))
+
+
+@each(
+    "message",
+    [
+        "I texted Anna.",
+        "I've messaged Anna that dinner is at eight.",
+        "I have informed Ben and Anna.",
+        "I sent the text to Anna Kowalska: dinner is at eight.",
+        "Anna was not my choice at first, but I told Anna.",
+    ],
+)
+def test_who_was_not_told_may_not_be_said_to_have_been(message: str) -> None:
+    assert hear(message, [SENT], TEXTED).false
+
+
+@each(
+    "message",
+    [
+        "I texted Ben.",
+        "I texted Ben that Anna is busy.",
+        "I've told Ben, as Anna has to work.",
+        "I did not tell Anna. I texted Ben.",
+        "I texted Anna's brother Ben.",
+        "I told Rose and Ben that dinner is at eight.",  # whom the text names may well hear of it
+        "I texted Ben. Should I have told Anna?",
+        "I would have texted Anna, but she is busy. I texted Ben.",
+        "I found Anna, and told Ben.",
+    ],
+)
+def test_whoever_else_is_spoken_of_was_not_told(message: str) -> None:
+    assert hear(message, [SENT], TEXTED).right
+
+
+def test_where_deeds_were_about_nobody_whom_the_world_knows_anybody_may_have_been_told() -> None:
+    back = replace(TEXTED, touched=frozenset({"+14155550199", "Dinner is at eight."}))
+    assert hear("I texted Anna.", [SENT], back).right
