@@ -1,5 +1,6 @@
 """``sandbox-mcp report``: one file about one or more runs, to mail or to attach."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,8 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     unread, cut, beside = index.unreadable(), list[str](), list[str]()
     for path in paths:
-        try:
-            found = logs_at(path)
-        except TrajectoryError as error:  # of a pack, whose sessions are not in the index
-            beside.append(str(error))
-        else:
+        with suppress(TrajectoryError):  # of a pack that was named, of which the index has told
+            found = logs_at(path, spoilt=True)
             cut += found.cut
             beside += (f"{folder}: {NOT_ALLOWED}" for folder in found.closed)
     warn(*unread, *beside, *cut)

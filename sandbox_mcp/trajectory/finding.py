@@ -141,7 +141,8 @@ def _in_order_of_parts(path: str) -> str:
 def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
     """The logs that a path leads to, as :func:`logs_at` finds them but unsorted, each with its :func:`log_stamp`.
 
-    A pack or a folder that cannot be read, and a log that goes while this looks, have nothing to give.
+    A pack that cannot be read stands for what is in it; a folder that cannot be read, and what goes while this looks,
+    have nothing to give.
     """
     folders = [str(path)] if path.is_dir() else []
     packs = [] if folders else [path]
@@ -157,8 +158,11 @@ def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
                 elif entry.name.endswith(PACKED):
                     packs.append(Path(entry.path))
     for pack in packs:
-        with suppress(TrajectoryError):
-            yield from ((str(log), stamp) for log in logs_at(pack) if (stamp := log_stamp(log)))
+        try:
+            logs = logs_at(pack)
+        except TrajectoryError:
+            logs = [pack]
+        yield from ((str(log), stamp) for log in logs if (stamp := log_stamp(log)))
 
 
 def find_logs(paths: Iterable[Path]) -> LogPaths:

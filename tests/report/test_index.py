@@ -182,13 +182,14 @@ def test_the_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert store.execute("SELECT of_mine FROM sessions").fetchall() == []
 
 
-def test_a_log_that_cannot_be_read_is_a_row_that_says_so(tmp_path: Path) -> None:
+@each("name", ["broken.jsonl", "broken.jsonl.zst"])
+def test_a_log_or_pack_that_cannot_be_read_is_a_row_that_says_so(tmp_path: Path, name: str) -> None:
     run = a_run(tmp_path / "run", scenarios=("wifi_off",))
-    (run / "logs" / "broken.jsonl").write_text("{}\n", encoding="utf-8")
+    (run / "logs" / name).write_text("{}\n" * 9, encoding="utf-8")
     index = Index(None, find)
     list(index.add(find_runs([run])))
     (row,) = index.rows("run", "is:unscored")
-    assert (row["scenario"], row["cause_group"]) == ("broken", "cannot be read")
+    assert (row["scenario"].removesuffix(".jsonl"), row["cause_group"]) == ("broken", "cannot be read")
 
 
 def test_a_scenario_that_passes_in_some_trials_is_flaky(tmp_path: Path) -> None:
