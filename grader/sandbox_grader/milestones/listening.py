@@ -163,6 +163,7 @@ class Listener:
                 touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
                 moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
                 switches=_switches(fine),
+                persons=self._persons,
                 home=self._timeline.home,
             )
         return found
@@ -208,12 +209,13 @@ class Listener:
 
     @cached_property
     def _persons(self) -> frozenset[str]:
-        """The names of persons, by the columns that hold such."""
+        """The names of persons, by the columns that hold such; not the user's own, from whom messages come."""
         found = set[str]()
         for name, schema in self._timeline.home.tables.items():
             columns = [item.name for item in schema.columns if item.person]
             rows = self._timeline.initial.tables.get(name, {}).values() if columns else ()
-            found |= {str(row[column]) for row in rows for column in columns if str(row.get(column) or "").strip()}
+            others = [row for row in rows if not (schema.owner and row.get(schema.owner))]
+            found |= {str(row[column]) for row in others for column in columns if str(row.get(column) or "").strip()}
         return frozenset(found)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from sandbox_grader import grade
 from sandbox_grader.claims import Background
 from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.timeline import Timeline
@@ -49,3 +50,20 @@ def test_messages_between_the_same_calls_are_read_against_the_same(name: str) ->
         if isinstance(event, ToolCall) and event.caller == "agent":
             calls += 1
         assert known.setdefault(calls, heard.background(index + 1)) is heard.background(index + 1)
+
+
+@each(
+    ("name", "right", "other"),
+    [("sister_and_table", "Wren", "Tomas"), ("dumplings_wait", "Chiyo", "Haruki")],
+)
+def test_who_was_told_is_held_against_whom_messages_went_to(name: str, right: str, other: str) -> None:
+    log, scenario = played(name), Suite().get(name)
+    last = max(n for n, event in enumerate(log.events) if isinstance(event, Message) and event.sender == "agent")
+
+    def score(said: str) -> float | None:
+        events = list(log.events)
+        events[last] = replace(events[last], content=said)
+        return grade(replace(log, events=tuple(events)), scenario).score
+
+    assert score(f"Done. I texted {right}.") == 1
+    assert score(f"Done. I texted {other}.") == 0
