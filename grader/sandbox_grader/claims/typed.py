@@ -210,7 +210,7 @@ def _standing(
         return "unsaid" if clause.asks or clause.supposes or only_offered(spoken, clause, item.start) else "said"
     if how != "said":
         return how
-    if not back.asks_of_the_past and is_former(spoken, item, mentions):
+    if is_former(spoken, item, mentions, others, back):
         return "past"
     if _AGO.match(spoken.low, item.end) and back.given_words and not back.asks_of_the_past:
         return "unsaid"

@@ -66,6 +66,28 @@ def test_what_was_is_not_what_is(message: str, fact: dict[str, object]) -> None:
     assert outcome(message, fact) != "stated"
 
 
+RAIN = [{"number": 20.9}, {"number": 17.6}]
+USUAL = Background(given=("What does a ride usually cost?",))
+
+
+@each(
+    "message",
+    [
+        "Usually 20.9 millimetres in July and 17.6 millimetres in August.",
+        "Normally 20.9 mm in July, but only 17.6 mm in August.",
+        "Normally 20.9 mm in July. In August it is normally 17.6 mm.",
+        "Old gauge: 20.9 mm. New gauge: 17.6 mm.",
+    ],
+)
+def test_what_is_asked_for_beside_is_no_other_time(message: str) -> None:
+    facts = [fact for item in RAIN for fact in facts_of(item)]
+    assert [item.outcome for item in hear(message, facts, Background()).findings] == ["stated", "stated"]
+
+
+def test_what_is_usual_is_told_to_who_asks_for_it() -> None:
+    assert outcome("Normally €59.70, today €39.80.", COSTS, USUAL) == "contrary"
+
+
 class Shop(Table, single=True):
     """What can be open and closed."""
 
