@@ -250,6 +250,61 @@ def test_tables_and_columns_of_any_name_give_theirs_to_ids(tmp_path: Path, monke
     assert {"is_on_on", "the_jar_adds"} <= {item["id"] for item in entry["milestones"]}
 
 
+TILL = '''
+"""A till, whose deeds return amounts."""
+from typing import Self
+from sandbox_mcp import Id, Table, Tx, World, key
+
+class Ticket(Table):
+    id: Id[Self] = key()
+    price: float
+
+till = World("till", tables=[Ticket])
+
+@till.query
+def tickets(tx: Tx) -> list[Ticket]:
+    """List the tickets."""
+    return tx.all(Ticket)
+
+@till.action(removes=[Ticket])
+def give_back(tx: Tx, ticket: Id[Ticket]) -> float:
+    """Take a ticket back and give its price back."""
+    row = tx.get(Ticket, ticket)
+    tx.remove(row)
+    return row.price
+'''
+RETURNED = """\
+family: till
+scenarios:
+  - name: returned
+    world: till
+    about: What comes back is told by the call that takes the ticket away.
+    categories: [multiple_tool_call, single_user_turn]
+    clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+    state: {ticket: {old: {price: 48.5}}}
+    tools: [tickets, give_back]
+    user: {goal: You want your ticket taken back., opening: Take my ticket back. What do I get?}
+    reference:
+      - turns:
+          - calls:
+              - {tool: tickets, as: found}
+              - {tool: give_back, arguments: {ticket: $found.0.id}}
+            reply: You get 48.50 back.
+    milestones:
+      - {id: gone, table: ticket, removes: {id: "@ticket.old"}}
+"""
+
+
+def test_an_amount_that_a_deed_returned_is_told_from_its_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "till.py").write_text(TILL)
+    monkeypatch.setenv(FILES, str(tmp_path / "till.py"))
+    (tmp_path / "till.yaml").write_text(RETURNED)
+    entry = drafted(Suite([tmp_path / "till.yaml"]), "returned", tmp_path)
+    told = next(milestone["message"] for milestone in entry["milestones"] if "message" in milestone)
+    source = told["content"]["values"]["value"]["from"]
+    assert next(milestone["tool"] for milestone in entry["milestones"] if milestone["id"] == source) == "give_back"
+
+
 @pytest.fixture
 def stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "stacks.py").write_text(STACKS, encoding="utf-8")

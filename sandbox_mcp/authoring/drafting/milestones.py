@@ -49,6 +49,7 @@ class Drafter:
         self.home, self.hints = story.home, story.home.hints
         self.drafted: dict[str, Drafted] = {}
         self._of_step: dict[int, set[str]] = {}
+        self._call: dict[int, str] = {}
 
     def milestones(self) -> list[dict[str, Any]]:
         """All of them, as a file has them."""
@@ -71,13 +72,13 @@ class Drafter:
             item.written(sorted(reduced.predecessors(name), key=names.index)) for name, item in self.drafted.items()
         ]
 
-    # Queries
+    # Calls
 
     def _asked_for(self, step: StoryStep) -> bool:
-        if step.tool.action:
-            return False
-        told = {item.ref.step for items in self.flow.told for item in items}
-        if step.number in told:
+        told = [item for items in self.flow.told for item in items if item.ref.step == step.number]
+        if step.tool.action:  # by what it changes, unless a milestone on what was told takes a value from the call
+            return any(not isinstance(item.value, str) for item in told)
+        if told:
             return True
         if step.tool.computes or step.tool.name in self.hints.reckons:
             return False
@@ -90,7 +91,7 @@ class Drafter:
         return quiet and question_in(self.story.turns[step.turn].reply, self.story.turns[0].said) is None
 
     def _query(self, step: StoryStep) -> None:
-        """A milestone on a look-up: on the phone that its tool was called, elsewhere also with what.
+        """A milestone on a call, mostly a look-up: on the phone that its tool was called, elsewhere also with what.
 
         What a phone is asked can be put in many ways; a service with one argument for everything in one alone.
         Arguments that come from an earlier call are not asked for.
@@ -109,6 +110,7 @@ class Drafter:
         if name not in self.drafted:  # a second call of the tool that asks for the same asks for nothing more
             self.drafted[name] = Drafted(name, body, step.turn, self._before(step))
         self._of_step[step.number] = {name}
+        self._call[step.number] = name
 
     def _before(self, step: StoryStep) -> set[str]:
         """The milestones that a call comes after, because of values or of the state of switches and gates."""
@@ -258,7 +260,7 @@ class Drafter:
                 facts.append([f"{{{name}}}"])
                 path = {"path": ".".join(map(str, item.ref.path))} if item.ref.path else {}
                 decimals = {} if item.decimals is None else {"decimals": [item.decimals]}
-                values[name] = {"from": next(iter(self._of_step[item.ref.step])), **path, "to": "text", **decimals}
+                values[name] = {"from": self._call[item.ref.step], **path, "to": "text", **decimals}
         facts = facts or self._reported(number, turn.reply)
         content = {"facts": facts, **({"values": values} if values else {})} if facts else {}
         if (deeds or looks or not self.drafted) and content:
