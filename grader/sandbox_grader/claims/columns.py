@@ -2,7 +2,7 @@
 
 import re
 
-_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?\|?\s*")
+_RULE = re.compile(r"\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?)?")
 """The line between the head of a table and its rows."""
 _OF_BEFORE = re.compile(
     r"\W*(?:the |your )?(?:old|(?:previous|former|original)(?:ly)?|prior|earlier|before|was)\b(?: \w+){0,3}\W*",
@@ -17,7 +17,7 @@ def with_old_columns_named(text: str) -> str:
     for number, line in enumerate(lines):
         if "|" not in line:
             heads = {}
-        elif _RULE.fullmatch(line) and number:
+        elif _RULE.fullmatch(line.strip()) and number:
             names = enumerate(_cells(lines[number - 1]))
             heads = {place: name.strip(" *_:") for place, name in names if _OF_BEFORE.fullmatch(name)}
         elif heads:
