@@ -32,7 +32,7 @@ MOST_TOLD = 5
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=PLACE_HERE)
 @click.option("-o", "--out", required=True, type=PLACE, help="The folder to write logs to.")
-@click.option("--mapping", "--map", type=PLACE, help="With the format 'any': the file that says what is where.")
+@click.option("--mapping", type=PLACE, help="With the format 'any': the file that says what is where.")
 @click.option("--scenario", help="The scenario of all sessions, where the format has no place for its name.")
 @as_json
 def command(

@@ -87,5 +87,6 @@ def test_what_would_fetch_it_by_name_is_recognised(told: str) -> None:
 
 def test_no_document_tells_to_fetch_it_by_name() -> None:
     """It has not been released, and `sandbox-mcp` on the index is another project."""
-    places = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "packaging").rglob("*.md")]
+    pages = (path for folder in ("docs", "packaging") for path in (ROOT / folder).rglob("*.md"))
+    places = [ROOT / "README.md", *pages, *(ROOT / "examples").rglob("*.*")]
     assert [path.name for path in places if BY_NAME.search(path.read_text(encoding="utf-8"))] == []

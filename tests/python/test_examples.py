@@ -45,7 +45,7 @@ def test_the_notebooks_cells_run_in_order(capsys: pytest.CaptureFixture[str]) ->
 def test_the_workflows_commands_run(tmp_path: Path) -> None:
     workflow = yaml.safe_load((EXAMPLES / "workflow.yml").read_text(encoding="utf-8"))
     steps = [step["run"] for step in workflow["jobs"]["sandbox"]["steps"] if "run" in step]
-    assert steps[0] == "pip install sandbox-mcp-eval", "what is installed here is this package"
+    assert steps[0] == "pip install ./sandbox-mcp", "what is installed here is this package"
     path = os.pathsep.join([str(Path(program()).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     script = "set -eu\n" + "\n".join(steps[1:])
     options: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
