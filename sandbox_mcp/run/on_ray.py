@@ -221,10 +221,11 @@ class _Pool:
                             group.start_soon(self._lane, player, batch)
                 await self._answer(player.close.remote(), ())
             except ExceptionGroup as errors:
-                for error in inner_errors(errors):
+                heard = inner_errors(errors)  # one death, and each of its lanes may have heard of it
+                for error in heard:
                     if not isinstance(error, _ActorDiedError):
                         raise error from None
-                    self._count_death(error)
+                self._count_death(heard[0])
             except _ActorDiedError as error:
                 self._count_death(error)
             except anyio.get_cancelled_exc_class():
@@ -250,7 +251,7 @@ class _Pool:
             group.cancel_scope.cancel()
         return ready
 
-    def _count_death(self, error: "_ActorDiedError") -> None:
+    def _count_death(self, error: BaseException) -> None:
         self.work.deaths += 1
         if self.work.deaths > DEATHS * self.count:
             raise RunError(f"workers on Ray die again and again without playing a session: {error}")

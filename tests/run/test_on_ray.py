@@ -1,18 +1,32 @@
 """How work is handed out on Ray, as far as that needs no Ray; with it: tests/ray."""
 
+import asyncio
 from collections import deque
+from collections.abc import Coroutine, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import anyio
 import pytest
+from sandbox_clients.reference import ReferenceAgent
 from sandbox_grader.scores import Scores
+from sandbox_scenarios import Suite
 
-from sandbox_mcp.run.on_ray import FEWEST, MOST, _Work
+from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.folder import RunFolder
+from sandbox_mcp.run.on_ray import DEATHS, FEWEST, MOST, _Pool, _Work
+from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.unit import Unit
+from sandbox_mcp.run.users import users_named
 from tests.e2e.processes import run
 from tests.each import each
 
 UNITS = [Unit("wifi_off", trial=trial) for trial in range(10_000)]
+NO_SCORES = Scores("", "", "", 0, (), "strict", {})
+LANES = 8
 
 
 def work(units: list[Unit], lanes: int = 4, most: int = 10**9) -> tuple[_Work, list[Unit]]:
@@ -24,10 +38,9 @@ def work(units: list[Unit], lanes: int = 4, most: int = 10**9) -> tuple[_Work, l
 def play(plan: _Work, seconds: float) -> list[int]:
     """Plays all, each session in so many seconds, and says how many went out at a time."""
     sizes: list[int] = []
-    scores = Scores("", "", "", 0, (), "strict", {})
     while batch := plan.next():
         sizes.append(len(batch))
-        plan.done(batch, [scores] * len(batch), seconds * len(batch))
+        plan.done(batch, [NO_SCORES] * len(batch), seconds * len(batch))
     return sizes
 
 
@@ -64,6 +77,71 @@ def test_what_an_actor_lost_is_not_asked_for_twice() -> None:
     plan.begun.extend(UNITS[-3:])
     play(plan, 0.003)
     assert told == [*UNITS[-3:], *UNITS[:10]]
+
+
+class FakeRay:
+    """As much of Ray as a pool asks for; of its actors the first ``deaths`` die when all their lanes wait for them."""
+
+    class exceptions:  # noqa: N801  (a module of Ray)
+        class RayError(Exception):
+            pass
+
+        class RayTaskError(RayError):
+            pass
+
+    def __init__(self, deaths: int) -> None:
+        self.deaths = deaths
+        self.begun = 0
+
+    def remote(self, _: type[Any]) -> Any:
+        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self._actor))
+
+    def _actor(self, *_: object) -> Any:
+        self.begun += 1
+        dead = asyncio.Event() if self.begun <= self.deaths else None
+        waiting: list[object] = []
+
+        async def play(units: Sequence[Unit]) -> list[Scores]:
+            waiting.append(units)
+            if dead:
+                if len(waiting) == LANES:
+                    dead.set()
+                await dead.wait()
+                raise self.exceptions.RayError("the actor died")
+            return [NO_SCORES] * len(units)
+
+        async def nothing() -> None:
+            return None
+
+        return SimpleNamespace(
+            **{
+                name: SimpleNamespace(remote=lambda *given, do=do: asyncio.ensure_future(do(*given)))
+                for name, do in (("serve", nothing), ("ready", nothing), ("play", play), ("close", nothing))
+            }
+        )
+
+    def kill(self, _: object) -> None:
+        """It is gone."""
+
+
+def pool(folder: Path, deaths: int) -> tuple[Coroutine[Any, Any, None], list[Unit]]:
+    plan, told = work(UNITS[:100], lanes=LANES)
+    crew = Crew(Suite(), ReferenceAgent(), users_named("scripted", EndpointSettings()), RunFolder(folder))
+    crew.folder.prepare()
+    run_plan = RunPlan(("wifi_off",), ("base",), trials=100, jobs=LANES, packed=True)
+    return _Pool(FakeRay(deaths), lambda: crew, run_plan, 1, plan, crew).play(), told
+
+
+def test_an_actor_that_dies_dies_once_however_many_of_its_sessions_are_waited_for(tmp_path: Path) -> None:
+    playing, told = pool(tmp_path, DEATHS)
+    anyio.run(lambda: playing)
+    assert sorted(told) == UNITS[:100]
+
+
+def test_actors_that_die_again_and_again_are_told(tmp_path: Path) -> None:
+    playing, _ = pool(tmp_path, DEATHS + 1)
+    with pytest.raises(RunError, match="die again and again without playing a session: the actor died"):
+        anyio.run(lambda: playing)
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
