@@ -175,7 +175,7 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
 
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights.
     """
-    from sandbox_mcp.authoring.world_check import WorldFinding, check_world
+    from sandbox_mcp.authoring.world_check import Elsewhere, WorldFinding, check_world
     from sandbox_mcp.worlds import files, load, named
     from sandbox_mcp.worlds import names as all_names
 
@@ -187,8 +187,11 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
         except SandboxError as error:
             found.append(WorldFinding(name, name, "declaration", str(error)))
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
+    elsewhere = Elsewhere(worlds)
     with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings
         found += (finding for world in worlds for finding in check_world(world, refused[world.name]))
+        seen = {(finding.world, finding.place) for finding in found}
+        found += (item for item in elsewhere.differences() if (item.world, item.place) not in seen)
     if as_json:
         findings = [item.to_json() for item in found]
         print_json({"worlds": [world.name for world in worlds], "findings": findings, "refused": refused})

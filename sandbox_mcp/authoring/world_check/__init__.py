@@ -4,16 +4,20 @@ Nothing is promised by silence: a tool may still be wrong in a way that neither 
 """
 
 from collections.abc import Iterator
+from functools import partial
 
+from sandbox_mcp.authoring.world_check.elsewhere import Elsewhere
 from sandbox_mcp.authoring.world_check.findings import RULES, WorldFinding
+from sandbox_mcp.authoring.world_check.lying import lying_in
 from sandbox_mcp.authoring.world_check.reading import read
+from sandbox_mcp.authoring.world_check.sources import sources_of
 from sandbox_mcp.authoring.world_check.trials import tried
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.fixed import FixedRows
 
-__all__ = ["RULES", "WorldFinding", "check_world"]
+__all__ = ["RULES", "Elsewhere", "WorldFinding", "check_world"]
 
 
 def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[WorldFinding, ...]:
@@ -29,7 +33,10 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
     silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
     undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
     noes = {} if refused is None else refused
-    found = (*undocumented, *_dangling(world), *read(world), *tried(world, noes))
+    sources = sources_of(world)
+    modules = [source.module for source in sources]
+    written = tuple(read(world, sources))
+    found = (*undocumented, *_dangling(world), *written, *tried(world, noes, partial(lying_in, world, modules)))
     return tuple(dict.fromkeys(found))
 
 

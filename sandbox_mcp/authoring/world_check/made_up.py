@@ -17,6 +17,8 @@ ROWS = 4
 """How many rows a table has that may have several."""
 UNSPEAKABLE = "Unspeakable "
 """How the made-up texts begin that are secret or hidden."""
+UNSPEAKABLE_NUMBERS = range(683_000, 684_000)
+"""Of which the made-up numbers are that are secret or hidden, half of the time: a price may have to be a small one."""
 NOW = 1_772_442_000.0
 DAY = 86400.0
 
@@ -52,6 +54,9 @@ def _cell(world: World, item: Column, ids: Mapping[str, list[str]], dice: random
         return dice.choice(item.choices)
     if item.type == "string" and not item.shown:
         return f"{UNSPEAKABLE}{dice.randrange(1000)}"
+    if item.type in ("integer", "number") and not item.shown and dice.random() < 0.5:
+        number = dice.choice(UNSPEAKABLE_NUMBERS)
+        return number if item.type == "integer" else float(number)
     made: Mapping[str, Callable[[], Cell]] = {
         "string": lambda: dice.choice(WORDS),
         "boolean": lambda: dice.random() < 0.5,
@@ -128,7 +133,7 @@ def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole,
     if role.kind == "id" and role.table and made is not None:
         return _some_id(world, role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
     if role.kind == "secret":
-        return dice.choice([cell for _, cell in unspeakable(state)] or WORDS)
+        return dice.choice([cell for _, cell in unspeakable(state) if cell.startswith(UNSPEAKABLE)] or WORDS)
     if role.kind == "moment":
         return NOW + dice.randrange(-5, 6) * DAY
     return dice.choice(WORDS) if role.kind == "text" else made
@@ -141,3 +146,5 @@ def unspeakable(state: Snapshot) -> Iterator[tuple[str, str]]:
             for name, cell in row.items():
                 if isinstance(cell, str) and cell.startswith(UNSPEAKABLE):
                     yield f"{name!r} of {table!r}", cell
+                elif isinstance(cell, int | float) and int(cell) in UNSPEAKABLE_NUMBERS:
+                    yield f"{name!r} of {table!r}", str(int(cell))

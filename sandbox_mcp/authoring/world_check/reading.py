@@ -1,124 +1,198 @@
 """What the code of a world's modules says: reaches past the transaction, clocks, chance, files, state that all share.
 
-Policy: the code of every module that declares a tool is read, helpers included.
+Policy: what may run while a session is played is read for all of these, helpers in other modules included, whether a
+function is called or only handed on. What runs while a module is loaded may read files and build what it likes, but
+asks neither clock nor chance, or the world would be another one in every process.
 """
 
 import ast
-import inspect
 import random
 import re
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
-from typing import cast, get_origin
+from collections.abc import Iterator, Sequence
+from types import FunctionType, ModuleType
+from typing import Any, cast, get_origin
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
+from sandbox_mcp.authoring.world_check.hosts import BUILT_IN, Sin, sin_of, sin_of_call
+from sandbox_mcp.authoring.world_check.sources import Function, Source, dotted, imports_in, played
 from sandbox_mcp.tools import World
 from sandbox_mcp.world.tables import Table, is_table
 
-CLOCKS = {
-    "time": {
-        "time", "time_ns", "monotonic", "perf_counter", "localtime", "gmtime", "ctime", "strftime", "mktime", "sleep",
-    },
-    "datetime": {"now", "utcnow", "today"},
-    "date": {"today", "fromtimestamp"},
-}  # fmt: skip
-CHANCES = {"random", "secrets", "uuid", "numpy"}
-OUTSIDE = {
-    "threading", "multiprocessing", "asyncio", "ctypes", "platform", "getpass", "locale", "requests", "httpx", "urllib",
-    "socket", "subprocess", "shutil", "http", "sqlite3", "tempfile", "aiohttp",
-}  # fmt: skip
-OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "unlink", "mkdir", "touch", "iterdir", "glob"}
+PATH_METHODS = FILE_METHODS | {
+    "open", "exists", "is_file", "is_dir", "stat", "resolve", "absolute", "expanduser", "rglob", "rename", "rmdir",
+}  # fmt: skip
 CHANGING = {
     "append", "appendleft", "extend", "extendleft", "add", "update", "insert", "remove", "pop", "popleft", "popitem",
     "clear", "setdefault", "discard", "sort", "reverse", "rotate", "move_to_end", "subtract",
 }  # fmt: skip
-SET_METHODS = {"union", "intersection", "difference", "symmetric_difference"}
+CHANGING_FIRST = {
+    *(f"heapq.{name}" for name in ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")),
+    *(f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")),
+    *("operator.setitem", "operator.delitem", "random.shuffle"),
+}
+"""Functions that change their first argument."""
+CHANGEABLE = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict"}
+"""What makes something that can change."""
+STEPPING = {"list", "tuple", "enumerate", "iter", "str", "repr", "deque", "Counter"}
+"""What goes through what it is given, and keeps or shows the order."""
+HANDING_ON = {"map", "filter", "zip", "chain", "islice", "starmap"}
+"""What hands on what it is given one by one, in whatever order."""
+SET_METHODS = {"union", "intersection", "difference", "symmetric_difference", "copy"}
 VIEWS = {"keys", "items"}
-_TOLD = {"time", "datetime"}
-"""Modules whose functions are known by name, whatever an import calls them."""
 BYPASSING = {"transaction", "_cells", "_effects"}
 
 
-def read(world: World) -> Iterator[WorldFinding]:
-    """What stands in the modules that declare the world's tools."""
-    names = {function.__module__ for function in world.functions.values()}
-    for name in sorted(names):
-        module = sys.modules.get(name)
-        if module is None:
-            continue
-        try:
-            source = inspect.getsource(module)
-        except (OSError, TypeError):
-            continue
-        reader = _Reader(world, module, Path(str(module.__file__)).name)
-        reader.visit(ast.parse(source))
+def read(world: World, sources: Sequence[Source]) -> Iterator[WorldFinding]:
+    """What stands in the modules that a world's code consists of."""
+    runs = played(world, sources)
+    for source in sources:
+        reader = _Reader(world, source, runs)
+        reader.visit(source.tree)
         yield from reader.found
 
 
 class _Reader(ast.NodeVisitor):
-    """Goes through one module and notes what its functions must not do; what runs on import is left alone."""
+    """Goes through one module and notes what must not be done there."""
 
-    def __init__(self, world: World, module: ModuleType, file: str) -> None:
+    def __init__(self, world: World, source: Source, runs: set[ast.AST]) -> None:
         self.found: list[WorldFinding] = []
         self._world = world
-        self._module = module
-        self._file = file
+        self._source = source
+        self._module = source.module
+        self._runs = runs
         self._inside: list[str] = []
+        self._plays = False
         self._sets: set[str] = set()
         self._local: set[str] = set()
-        self._imported: dict[str, str] = {}
-        self._called: set[ast.expr] = set()
+        self._shared: set[str] = set()
+        self._imported = source.imported
+        self._called: set[ast.AST] = set()
         self._tables = set(world.classes)
+        self._methods = {name for kind in source.classes() for name in vars(kind)}
 
     def _note(self, node: ast.AST, rule: str, problem: str) -> None:
-        place = f"{self._file}:{getattr(node, 'lineno', 0)} in {self._inside[-1] if self._inside else 'the module'}"
+        place = (
+            f"{self._source.file}:{getattr(node, 'lineno', 0)} in {self._inside[-1] if self._inside else 'the module'}"
+        )
         self.found.append(WorldFinding(self._world.name, place, rule, problem))
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """A function: its defaults, then its body."""
-        self._inside.append(node.name)
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default is not None and (
-                isinstance(default, ast.List | ast.Dict | ast.Set) or _called(default) in ("list", "dict", "set")
-            ):
+    def _note_host(self, node: ast.AST, sin: Sin | None) -> bool:
+        """Note what is the host's; on import only what would be another world every time."""
+        if sin is None or not (self._plays or sin[0] in ("host_clock", "chance")):
+            return False
+        self._note(node, *sin)
+        return True
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """A class: one of which there is an object in the module keeps for all sessions what its methods write."""
+        kind = getattr(self._module, node.name, None)
+        kept = any(kind in type(value).__mro__ for value in vars(self._module).values())
+        for part in node.body:
+            before = self._shared
+            if isinstance(part, Function) and part.args.args and part.name not in ("__init__", "__post_init__"):
+                decorators = {ast.unparse(item) for item in part.decorator_list}
+                if "classmethod" in decorators or (kept and "staticmethod" not in decorators):
+                    self._shared = before | {part.args.args[0].arg}
+            self.visit(part)
+            self._shared = before
+        for part in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(part)
+
+    def visit_FunctionDef(self, node: Function) -> None:
+        """A function: what decorates it and its defaults, which are made on import, then its body."""
+        for part in node.decorator_list:
+            self.visit(part)
+        keeps = any(re.search(r"\b(lru_)?cache\b", ast.unparse(part)) for part in node.decorator_list)
+        if keeps and any(item.annotation and ast.unparse(item.annotation) == "Tx" for item in node.args.args):
+            self._note(node, "module_state", f"keeps what {node.name}() found in one session for all others")
+        self._enter(node, node.name, node.body, imports_in(node, self._module))
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """A function without a name."""
+        self._enter(node, "a lambda", [node.body], {})
+
+    def _enter(self, node: Function | ast.Lambda, name: str, body: list[Any], imported: dict[str, str]) -> None:
+        for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self._inside.append(name)
+            if _is_changeable(default):
                 self._note(default, "mutable_default", "a default that can change is shared by all calls")
-        before = self._sets, self._local, self._imported
+            self._inside.pop()
+            self.visit(default)
+        before = self._plays, self._sets, self._local, self._shared, self._imported
+        self._inside.append(name)
         assigned = [item for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
         arguments = [item for item in ast.walk(node.args) if isinstance(item, ast.arg)]
         own = {item.id for item in assigned} | {item.arg for item in arguments}
-        self._local = self._local | own  # a function within another has what that one has
-        self._imported = {**self._imported, **_imports_in(node)}
+        first = node.args.args[0].arg if node.args.args else ""
+        self._plays = node in self._runs
+        self._shared = (self._shared - own) | (self._shared & {first})
+        self._local = (self._local | own) - self._shared  # a function within another has what that one has
+        self._imported = {name: path for name, path in self._imported.items() if name not in own} | imported
         self._sets = (self._sets - own) | {item.arg for item in arguments if _means_set(item.annotation)}
+        self._shared |= self._lent(node)
         for item in ast.walk(node):
             if isinstance(item, ast.Assign) and self._is_set(item.value):
                 self._sets |= {target.id for target in item.targets if isinstance(target, ast.Name)}
+            elif isinstance(item, ast.NamedExpr) and self._is_set(item.value):
+                self._sets.add(item.target.id)
             elif isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
                 self._sets |= {item.target.id} if _means_set(item.annotation) else set()
-        for part in node.body:
+        for part in body:
             self.visit(part)
-        self._sets, self._local, self._imported = before
+        self._plays, self._sets, self._local, self._shared, self._imported = before
         self._inside.pop()
+
+    def _lent(self, node: Function | ast.Lambda) -> set[str]:
+        """The names of a function's own that only stand for what lies in the module: defaults, and ``seen = SEEN``."""
+        ordered = [*node.args.posonlyargs, *node.args.args]
+        pairs = [*zip(reversed(ordered), reversed(node.args.defaults), strict=False)]
+        pairs += [(arg, value) for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value]
+        found = {arg.arg for arg, value in pairs if isinstance(value, ast.Name) and self._is_shared(value)}
+        assigned = [item for item in ast.walk(node) if isinstance(item, ast.Assign)]
+        stores = [item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
+        for item in assigned:
+            if isinstance(item.value, ast.Name | ast.Attribute | ast.Subscript) and self._is_shared(item.value):
+                names = [target.id for target in item.targets if isinstance(target, ast.Name)]
+                found |= {name for name in names if stores.count(name) == 1}
+        return found
 
     def visit_Global(self, node: ast.Global) -> None:
         """A name of the module that a function sets."""
-        self._note(node, "module_state", f"sets {', '.join(node.names)} of the module")
+        if self._plays:
+            self._note(node, "module_state", f"sets {', '.join(node.names)} of the module")
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """Something that is put into a place."""
         for target in node.targets:
             self._stored(target)
+            if isinstance(target, ast.Tuple | ast.List):
+                self._gone_through(node.value)
         self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """The same with an annotation, which does nothing by itself."""
+        self._stored(node.target)
+        if node.value is not None:
+            self.visit(node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """Something that is added to a place."""
         self._stored(node.target)
+        if isinstance(node.op, ast.Add):
+            self._gone_through(node.value)
+        self.generic_visit(node)
+
+    def visit_Delete(self, node: ast.Delete) -> None:
+        """Something that is taken out of a place."""
+        for target in node.targets:
+            self._stored(target)
         self.generic_visit(node)
 
     def _stored(self, target: ast.expr) -> None:
-        if self._inside and isinstance(target, ast.Subscript | ast.Attribute) and self._is_shared(target.value, target):
+        if self._plays and isinstance(target, ast.Subscript | ast.Attribute) and self._is_shared(target.value, target):
             self._note(target, "module_state", f"writes to {ast.unparse(target.value)}, which lies in the module")
 
     def _is_shared(self, node: ast.expr, whole: ast.expr | None = None) -> bool:
@@ -129,41 +203,61 @@ class _Reader(ast.NodeVisitor):
         inside = isinstance(whole, ast.Attribute)
         while isinstance(node, ast.Attribute | ast.Subscript):
             node, inside = node.value, True
-        if isinstance(node, ast.Call) and _called(node) in ("globals", "vars"):
-            return True
-        if not isinstance(node, ast.Name) or node.id in self._local:
+        if isinstance(node, ast.Call):
+            cached = isinstance(node.func, ast.Name) and hasattr(self._in_module(node.func.id), "cache_info")
+            return cached or _called(node) in ("globals", "vars")
+        if not isinstance(node, ast.Name):
             return False
-        value = getattr(self._module, node.id, None)
+        if node.id in self._shared:
+            return True
+        value = self._in_module(node.id)
         if isinstance(value, World) or value is None or is_table(value):
             return False
         if isinstance(value, tuple | type | ModuleType):
             return inside
         return isinstance(value, list | dict | set | bytearray) or hasattr(value, "__dict__")
 
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name that stands for something of the host's."""
+        if isinstance(node.ctx, ast.Load) and node not in self._called:
+            path = self._path(node)
+            if not self._note_host(node, sin_of(path)) and self._is_built_in(node.id) and self._plays:
+                self._judge_built_in(node, node.id)
+
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """A look past the transaction."""
-        if (
-            self._inside
-            and node.attr in BYPASSING
-            and isinstance(node.value, ast.Name)
-            and node.value.id in self._local
-        ):
+        """A look past the transaction, or something of the host's."""
+        if self._plays and node.attr in BYPASSING and isinstance(node.value, ast.Name) and node.value.id in self._local:
             self._note(node, "past_the_transaction", f"reaches for {ast.unparse(node)}")
-        elif self._inside and node not in self._called:
-            name = self._real(ast.unparse(node))
-            if name == "os.environ" or name.startswith("sys."):
-                self._note(node, "outside_io", f"{name} is the host's")
-        self.generic_visit(node)
+        elif node.attr == "__hash__" and self._plays:
+            self._note(node, "set_order", f"{ast.unparse(node)} differs from run to run")
+        elif node not in self._called and not self._note_host(node, sin_of(path := self._path(node))) and not path:
+            self.generic_visit(node)
+
+    def _path(self, node: ast.AST) -> str:
+        """The full name of what a dotted name stands for; nothing where that is not known."""
+        return dotted(node, self._imported)
+
+    def _is_built_in(self, name: str) -> bool:
+        """Whether a name is what Python has everywhere, and nothing else here."""
+        return name not in self._local and name not in self._imported and not hasattr(self._module, name)
+
+    def _judge_built_in(self, node: ast.AST, name: str) -> None:
+        if name in BUILT_IN:
+            self._note(node, "outside_io", f"{name}() reaches outside the world")
+        elif name in ("hash", "id"):
+            self._note(node, "set_order", f"{name}() differs from run to run")
 
     def visit_For(self, node: ast.For) -> None:
-        """A loop, which must not go through a set."""
+        """A loop, which must not go through a set, nor go on with what lies in the module."""
         self._gone_through(node.iter)
+        self._gone_on_with(node.iter)
         self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp | ast.DictComp) -> None:
         """A list or a mapping, which keep the order in which they are made."""
         for part in node.generators:
             self._gone_through(part.iter)
+            self._gone_on_with(part.iter)
         self.generic_visit(node)
 
     visit_DictComp = visit_ListComp  # noqa: N815 - the name that ast looks for
@@ -173,23 +267,43 @@ class _Reader(ast.NodeVisitor):
         self._gone_through(node.value)
         self.generic_visit(node)
 
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> None:
+        """What is given one by one."""
+        self._gone_through(node.value)
+        self.generic_visit(node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
+        """What is written into a text."""
+        self._gone_through(node.value)
+        self.generic_visit(node)
+
     def _gone_through(self, node: ast.expr) -> None:
-        if isinstance(node, ast.GeneratorExp):
+        while isinstance(node, ast.GeneratorExp):
             node = node.generators[0].iter
-        if self._inside and self._is_set(node):
+        if isinstance(node, ast.Call) and _called(node).rpartition(".")[2] in HANDING_ON:
+            for part in node.args:
+                self._gone_through(part)
+        elif self._plays and self._is_set(node):
             self._note(
                 node, "set_order", f"goes through the set {ast.unparse(node)}, whose order differs from run to run"
             )
 
+    def _gone_on_with(self, node: ast.expr) -> None:
+        """What is taken from an iterator that lies in the module is gone for all."""
+        if self._plays and isinstance(node, ast.Name) and hasattr(self._in_module(node.id), "__next__"):
+            self._note(node, "module_state", f"goes on with {node.id}, which lies in the module")
+
     def visit_Call(self, node: ast.Call) -> None:
         """A call."""
-        self._called.add(node.func)
-        if self._inside:
-            self._judge_call(node)
+        path = self._path(node.func)
+        if self._note_host(node, sin_of(path) or sin_of_call(path, node)):
+            self._called.add(node.func)
+        if self._plays:
+            self._judge_call(node, path)
             self._judge_stepping(node)
         self.generic_visit(node)
 
-    def _in_module(self, name: str) -> object:
+    def _in_module(self, name: str) -> Any:
         """What the module has under a name, unless the function has something of its own there."""
         return None if name in self._local else getattr(self._module, name, None)
 
@@ -197,41 +311,55 @@ class _Reader(ast.NodeVisitor):
         """A call that goes through what it is given, or takes the next of it."""
         name, first = _called(node), node.args[0] if node.args else None
         last = name.rpartition(".")[2]
-        if (name in ("list", "tuple", "enumerate", "iter") or last in ("join", "fromkeys")) and first is not None:
+        if (last in STEPPING or last in ("join", "fromkeys", "extend")) and first is not None:
             self._gone_through(first)
         elif last == "pop" and first is None and isinstance(node.func, ast.Attribute) and self._is_set(node.func.value):
             self._note(node, "set_order", f"takes whatever comes first out of the set {ast.unparse(node.func.value)}")
-        elif name == "next" and isinstance(first, ast.Name) and hasattr(self._in_module(first.id), "__next__"):
-            self._note(node, "module_state", f"goes on with {first.id}, which lies in the module")
+        if name == "next" or last in HANDING_ON or last in STEPPING:
+            for part in node.args:
+                self._gone_on_with(part)
+        elif last == "send" and isinstance(node.func, ast.Attribute):
+            self._gone_on_with(node.func.value)
 
-    def _judge_call(self, node: ast.Call) -> None:
-        name = self._real(_called(node))
-        root, _, last = name.rpartition(".")
-        home = self._home_of(_called(node).partition(".")[0])
-        if last in CLOCKS.get(root.rpartition(".")[2], ()) or (home == "time" and last in CLOCKS["time"]):
-            self._note(node, "host_clock", f"{name}() tells the host's time")
-        elif _in_hosts_zone(root.rpartition(".")[2], last, node):
+    def _judge_call(self, node: ast.Call, path: str) -> None:
+        name = _called(node)
+        last = name.rpartition(".")[2]
+        on = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if last == "astimezone" and not node.args and not node.keywords:
             self._note(node, "host_clock", f"{name}() without a time zone tells the time in the host's")
-        elif home in CHANCES or name == "os.urandom":
+        elif isinstance(self._in_module(name.partition(".")[0]), random.Random):
             self._note(node, "chance", f"{name}() gives something else each time")
-        elif home in OUTSIDE or (not root and name in OUTSIDE_CALLS) or name.startswith(("os.", "sys.")):
-            self._note(node, "outside_io", f"{name}() reaches outside the world")
-        elif last in FILE_METHODS and root and not self._tables.intersection(_tables_in(node, self._module)):
+        elif on is not None and self._reads_files(node, on, last):
             self._note(node, "outside_io", f"{name}() reads or writes files")
-        elif name in ("setattr", "object.__setattr__", "cells_of"):
+        elif name in ("object.__setattr__", "cells_of"):
             self._note(node, "past_the_transaction", f"{name}() goes past the transaction")
-        elif name in ("hash", "id") and not root:
-            self._note(node, "set_order", f"{name}() differs from run to run")
-        elif last in CHANGING and isinstance(node.func, ast.Attribute) and self._is_shared(node.func.value):
+        elif on is not None and last in CHANGING and self._is_shared(on) and not self._is_own_method(on, last):
             self._note(node, "module_state", f"{name}() changes what lies in the module")
+        elif path in CHANGING_FIRST and node.args and self._is_shared(node.args[0]):
+            self._note(node, "module_state", f"{name}() changes {ast.unparse(node.args[0])}, which lies in the module")
         for table in _tables_in(node, self._module):
             if table not in self._tables and last in ("get", "find", "all", "one", "add"):
                 self._note(node, "undeclared_table", f"uses table {table.__name__!r}, which the world does not have")
 
+    def _reads_files(self, node: ast.Call, on: ast.expr, method: str) -> bool:
+        """Whether a method is that of a path, so far as the code says."""
+        if isinstance(on, ast.Call) and self._path(on.func).startswith("pathlib."):
+            return method in PATH_METHODS
+        own_table = self._tables.intersection(_tables_in(node, self._module))
+        return method in FILE_METHODS and method not in self._methods and not own_table
+
+    def _is_own_method(self, on: ast.expr, method: str) -> bool:
+        """Whether a method is written in a world's code, where it is read by itself."""
+        value = self._in_module(on.id) if isinstance(on, ast.Name) else None
+        kind = cast("type[Any]", type(value))
+        return isinstance(getattr(kind, method, None), FunctionType)
+
     def _is_set(self, node: ast.expr) -> bool:
         """Whether an expression gives a set, as far as the code says."""
         if isinstance(node, ast.Name):
-            return node.id in self._sets
+            return node.id in self._sets or isinstance(self._in_module(node.id), set | frozenset)
+        if isinstance(node, ast.NamedExpr):
+            return self._is_set(node.value)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
             return any(self._is_set(side) or _is_view(side) for side in (node.left, node.right))
         if isinstance(node, ast.IfExp):
@@ -244,28 +372,15 @@ class _Reader(ast.NodeVisitor):
             return node.func.id in ("set", "frozenset") or bool({given, get_origin(given)} & {set, frozenset})
         return isinstance(node, ast.Set | ast.SetComp)
 
-    def _real(self, name: str) -> str:
-        """A dotted name with what an import called otherwise under its own name: ``dt.now`` as ``datetime.now``."""
-        first, dot, rest = name.partition(".")
-        if first in self._imported:
-            return f"{self._imported[first]}{dot}{rest}"
-        value = None if first in self._local else getattr(self._module, first, None)
-        own = str(getattr(value, "__name__", ""))
-        return f"{own}{dot}{rest}" if own and self._home_of(first) in _TOLD else name
-
-    def _home_of(self, name: str) -> str:
-        """The top-level package that a name of the module comes from."""
-        if name in self._imported:
-            return self._imported[name].partition(".")[0]
-        value = getattr(self._module, name, None)
-        if value is None or name in self._local:
-            return ""
-        place = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", "") or "")
-        return "random" if isinstance(value, random.Random) else place.partition(".")[0]
-
 
 def _called(node: ast.AST | None) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _is_changeable(node: ast.expr) -> bool:
+    """Whether a default is a list, a mapping or the like of its own."""
+    made = isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+    return made or _called(node).rpartition(".")[2] in CHANGEABLE
 
 
 def _is_view(node: ast.expr) -> bool:
@@ -276,27 +391,6 @@ def _is_view(node: ast.expr) -> bool:
 def _means_set(annotation: ast.expr | None) -> bool:
     """Whether an annotation is that of a set."""
     return annotation is not None and re.match(r"(set|frozenset)\b", ast.unparse(annotation)) is not None
-
-
-def _imports_in(function: ast.FunctionDef) -> dict[str, str]:
-    """What a function imports for itself: by the name that it has there, what it is."""
-    found: dict[str, str] = {}
-    for item in ast.walk(function):
-        if isinstance(item, ast.Import):
-            for alias in item.names:
-                bound = alias.name if alias.asname else alias.name.partition(".")[0]
-                found[alias.asname or bound] = bound
-        elif isinstance(item, ast.ImportFrom) and item.module:
-            found |= {alias.asname or alias.name: f"{item.module}.{alias.name}" for alias in item.names}
-    return found
-
-
-def _in_hosts_zone(kind: str, method: str, node: ast.Call) -> bool:
-    """Whether a call turns a moment into a wall time by the host's zone, because it names none."""
-    if method == "astimezone":
-        return not node.args and not node.keywords
-    named = len(node.args) > 1 or any(item.arg == "tz" for item in node.keywords)
-    return kind == "datetime" and method == "fromtimestamp" and not named
 
 
 def _tables_in(node: ast.Call, module: ModuleType) -> list[type[Table]]:

@@ -7,9 +7,11 @@ the edges of what it allows, one after the other: the others stay as they were w
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import sha256
 from typing import Any
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
@@ -40,12 +42,28 @@ _Happening = Callable[[Transaction], tuple[Any, Any]]
 """What is tried in a transaction: what it gives, and what that was expected to be, as the type of it."""
 
 
-def tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
-    """What is wrong with what tools, events and gates do; ``refused`` gets what those say that never say yes."""
+def tried(
+    world: World, refused: dict[str, str], lying: Callable[[], Mapping[tuple[str, str], object]]
+) -> Iterator[WorldFinding]:
+    """What is wrong with what tools, events and gates do; ``refused`` gets what those say that never say yes.
+
+    ``lying`` tells what lies in the world's modules, where nothing may change.
+    """
 
     @cache
     def state(number: int) -> Snapshot:  # making one up takes longer than trying something in it
         return state_of(world, random.Random(f"{world.name}/{number}"))  # noqa: S311 - repeatable, not secret
+
+    before = lying()
+
+    def left(name: str) -> Iterator[WorldFinding]:
+        nonlocal before
+        after = lying()
+        for (module, item), what in after.items():
+            if (module, item) in before and before[module, item] != what:
+                problem = f"{name}() changes what lies in the module under {item!r}"
+                yield WorldFinding(world.name, name, "module_state", problem)
+        before = after
 
     for tool in world.tools.values():
         if tool not in ENGINE_TOOLS:
@@ -54,9 +72,11 @@ def tried(world: World, refused: dict[str, str]) -> Iterator[WorldFinding]:
             found = list(_trials(world, tool.name, tool.name, called, MOST_TRIALS, refused, state))
             yield from found
             yield from _at_edges(world, tool, right, {finding.rule for finding in found})
+            yield from left(tool.name)
     for name, (title, happening) in _by_itself(world).items():
         once = partial(_happens_twice, world, name, title, happening)
         yield from _trials(world, name, title, once, TRIALS, refused, state)
+        yield from left(name)
 
 
 def _trials(
@@ -92,11 +112,7 @@ def _trials(
 def _called_twice(
     world: World, tool: Tool, right: list[tuple[Snapshot, Mapping[str, Any]]], state: Snapshot, dice: random.Random
 ) -> _Tried | None:
-    arguments = {
-        item.name: argument(world, item, state, dice)
-        for item in tool.parameters
-        if item.required or dice.random() < 0.5
-    }
+    arguments = _made_up(world, tool, state, dice)
     bound = bind({tool.name: present(tool)}, tool.name, arguments)
     if isinstance(bound, Outcome):
         return None
@@ -105,6 +121,28 @@ def _called_twice(
     if refusal is None or not right:
         right[:] = [(state, arguments)]
     return _Tried(tuple(_judged(state, bound, first, second)), refusal)
+
+
+def _made_up(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> dict[str, Any]:
+    chosen = (item for item in tool.parameters if item.required or dice.random() < 0.5)
+    return {item.name: argument(world, item, state, dice) for item in chosen}
+
+
+def came_to(world: World) -> dict[str, list[str]]:
+    """What comes of each tool in its first trials, in a form that other processes can be asked for."""
+    tools = [tool for tool in world.tools.values() if tool not in ENGINE_TOOLS]
+    came: dict[str, list[str]] = {tool.name: [] for tool in tools}
+    for number in range(TRIALS):
+        state = state_of(world, random.Random(f"{world.name}/{number}"))  # noqa: S311 - repeatable, not secret
+        for tool in tools:
+            dice = random.Random(f"{world.name}/{tool.name}/{number}")  # noqa: S311 - repeatable, not secret
+            bound = bind({tool.name: present(tool)}, tool.name, _made_up(world, tool, state, dice))
+            if isinstance(bound, Bound):
+                outcome = _attempted(world, state, bound)
+                failed = isinstance(outcome, WorldError)
+                told = str(outcome) if failed else repr((outcome.result, outcome.fault, outcome.changes))
+                came[tool.name].append(sha256(told.encode("utf-8", "replace")).hexdigest()[:16])
+    return came
 
 
 def _at_edges(
@@ -210,8 +248,10 @@ def _differs(name: str) -> tuple[str, str]:
 
 
 def _told_secrets(state: Snapshot, name: str, said: str, but: str = "") -> Iterator[tuple[str, str]]:
+    said, but = (re.sub(r"(?<=\d)[,_ ](?=\d)", "", text).casefold() for text in (said, but))
     for where, told in unspeakable(state):
-        if told in said and told not in but:
+        whole = re.compile(rf"(?<!\d){re.escape(told.casefold())}(?!\d)")
+        if whole.search(said) and not whole.search(but):
             yield "secret", f"{name}() tells the {where}, which no result may have"
 
 

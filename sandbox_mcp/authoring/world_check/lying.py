@@ -1,0 +1,110 @@
+"""What lies in a world's modules, as something that can be compared: has anything in it changed while tools ran?
+
+Policy: looked at are a module's names, with what is inside lists, mappings and objects of its own classes, the classes
+themselves, what functions keep in defaults, in names of the functions around them and in attributes, and how far
+iterators are. What ``functools`` keeps so as not to work it out again is left alone: it changes no result.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import FunctionType, GeneratorType, ModuleType
+from typing import Any, cast
+
+from sandbox_mcp.tools import World
+from sandbox_mcp.world.tables import is_table
+
+DEEPEST, MOST = 12, 20_000
+"""How deep things are looked into, and how many of them in all."""
+
+
+def lying_in(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, str], object]:
+    """By module and name, what lies there, as plain values; what a world's functions keep lies where they do."""
+    found: dict[tuple[str, str], object] = {}
+    for module in modules:
+        look = _Look(module.__name__)
+        for name, value in list(vars(module).items()):
+            if not name.startswith("__"):
+                found[module.__name__, name] = look.at(value)
+        for name, function in world.functions.items():
+            if function.__module__ == module.__name__ and vars(module).get(function.__name__) is not function:
+                found[module.__name__, name] = look.at(function)
+    return found
+
+
+class _Look:
+    """One look at what lies in a module."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._seen: dict[int, tuple[int, Any]] = {}  # with the value, so that no other one gets its id
+
+    def at(self, value: Any, depth: int = 0) -> object:
+        """A value as something that is equal as long as nothing in it changes."""
+        if value is None or isinstance(value, str | bytes | int):
+            return value
+        if isinstance(value, float | complex):
+            return repr(value)  # as what is no number equals nothing
+        if isinstance(value, ModuleType | World) or is_table(value) or depth > DEEPEST or len(self._seen) > MOST:
+            return type(value).__name__
+        if id(value) in self._seen:
+            return "seen", self._seen[id(value)][0]
+        self._seen[id(value)] = len(self._seen), value
+        try:
+            return type(value).__name__, [(name, self.at(part, depth + 1)) for name, part in self._parts(value)]
+        except Exception:  # noqa: BLE001 - an object may do as it likes when it is looked at
+            return type(value).__name__
+
+    def _parts(self, value: Any) -> Iterator[tuple[object, object]]:
+        if isinstance(value, Mapping):
+            yield from ((repr(key), part) for key, part in list(cast("Mapping[Any, Any]", value).items()))
+        elif isinstance(value, set | frozenset):
+            yield from ((text, None) for text in sorted(map(repr, cast("set[Any]", value))))
+        elif isinstance(value, list | tuple) or type(value).__name__ == "deque":
+            yield from enumerate(list(cast("Iterable[Any]", value)))
+        elif isinstance(value, random.Random):
+            yield "state", hash(value.getstate())
+        elif isinstance(value, GeneratorType):
+            frame = cast("GeneratorType[Any, Any, Any]", value).gi_frame
+            yield "line", None if frame is None else frame.f_lasti
+            yield from () if frame is None else sorted(frame.f_locals.items())
+        elif isinstance(value, FunctionType):
+            yield from self._kept_by(value)
+        elif isinstance(value, type) and value.__module__ == self._module:
+            yield from ((name, part) for name, part in list(vars(value).items()) if not name.startswith("__"))
+        elif type(value).__module__ == self._module:
+            yield from _attributes(value)
+        elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
+            yield "so far", _place_of(value)
+
+    def _kept_by(self, function: FunctionType) -> Iterator[tuple[str, object]]:
+        """What a function keeps from call to call."""
+        if function.__module__ == self._module:
+            yield "defaults", (function.__defaults__ or (), function.__kwdefaults__ or {})
+            yield "attributes", {name: part for name, part in vars(function).items() if name != "__wrapped__"}
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+                try:
+                    yield name, cell.cell_contents
+                except ValueError:  # nothing is in it yet
+                    yield name, None
+
+
+def _place_of(iterator: Any) -> str:
+    """How far an iterator is, as far as it says."""
+    try:
+        return repr(iterator.__reduce__())
+    except TypeError:
+        return repr(iterator)
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, object]]:
+    """What an object holds, but for what it has worked out and keeps."""
+    kind = cast("type[Any]", type(value))
+    for name, part in list(getattr(value, "__dict__", {}).items()):
+        if not isinstance(getattr(kind, name, None), cached_property):
+            yield name, part
+    for above in kind.__mro__:
+        slots = above.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                yield name, getattr(value, name)

@@ -1,0 +1,194 @@
+"""What ``worlds check`` reads in a world's code and sees in its modules: where else the same sins hide, and what is none."""
+# ruff: noqa: E501 - one sin a line
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sandbox_mcp.authoring.world_check import WorldFinding, check_world
+from sandbox_mcp.authoring.world_check.elsewhere import HASH_SEED
+from sandbox_mcp.cli import group
+from sandbox_mcp.worlds import FILES, load
+
+HEAD = """
+import bisect, collections, contextlib, dataclasses, datetime, functools, heapq, io, itertools, logging, os, random
+import statistics, time, types, urllib.parse, uuid
+from collections import Counter, defaultdict, deque
+from os import environ, getpid
+from pathlib import Path
+from sys import argv, stdout
+from typing import Self
+from sandbox_mcp import Id, Secret, Table, Tx, World, column, key
+class Line(Table):
+    id: Id[Self] = key()
+    name: str
+    load: float
+class Lot(Table):
+    id: Id[Self] = key()
+    pin: Secret = "0"
+    floor: int = column(hidden=True, default=0)
+grid = World("grid", tables=[Line, Lot])
+"""
+
+
+def tool(body: str, before: str = "", arguments: str = "tx: Tx", gives: str = "str") -> str:
+    lines = "\n".join(f"    {line}" for line in body.split("; "))
+    return f'{HEAD}{before}\n@grid.query\ndef sin({arguments}) -> {gives}:\n    """Tell."""\n{lines}\n'
+
+
+def found_in(folder: Path, text: str) -> tuple[WorldFinding, ...]:
+    (folder / "grid.py").write_text(text, encoding="utf-8")
+    return check_world(load(folder / "grid.py")[0])
+
+
+SINS = {
+    "host_clock": (
+        tool("return str(tx.now > STARTED)", "STARTED = time.time()"),
+        tool("return str(Shift.year)", "class Shift:\n    year = datetime.date.today().year"),
+        tool("clock = time.time; return str(clock() > 0)"),
+        tool("return str(Stamp().at > 0)", "@dataclasses.dataclass\nclass Stamp:\n    at: float = dataclasses.field(default_factory=time.time)"),
+        tool("return str(at > 0)", arguments="tx: Tx, at: float = time.time()"),
+        tool("return str(late(tx.now))", "def late(at: float, now: float = time.time()) -> bool:\n    return at < now"),
+        tool("return HOW['age']()", "HOW = {'age': lambda: str(time.monotonic() > 0)}"),
+        tool("return str(asked.__name__)", "async def asked() -> float:\n    return time.time()"),
+        tool("return str(Meter().at > 0)", "class Meter:\n    @property\n    def at(self) -> float:\n        return time.time()"),
+        tool("return time.strftime('%H')"),
+    ),
+    "chance": (
+        tool("return SALT", "SALT = uuid.uuid4().hex"),
+        tool("return str(ORDER)", "ORDER = random.sample(range(9), 9)"),
+        tool("return str(PICK([1]))", "PICK = lambda items: random.choice(items)"),
+        tool("return str(PICK())", "PICK = functools.partial(random.choice, ['a'])"),
+        tool("return str(list(map(random.uniform, [1.0], [1.0])))"),
+        tool("return str(random.Random().random() < 2)"),
+        tool("return str(random.Random(None).random() < 2)"),
+    ),
+    "mutable_default": (
+        tool("return note()", "def note(into: deque[str] = deque()) -> str:\n    into.append('x')\n    return ''"),
+        tool("return note()", "def note(into: dict[str, int] = defaultdict(int)) -> str:\n    into['x'] += 1\n    return ''"),
+        tool("return note()", "def note(into: list[int] = [n for n in range(3)]) -> str:\n    return ''"),
+        tool("return str(NOTE())", "NOTE = lambda into=[]: into.append('x')"),
+    ),
+    "module_state": (
+        tool("SEEN.pop('x', None) if 0 else None; del SEEN['a':]; return ''", "SEEN: list[str] = []"),
+        tool("Shift.n: int = 3; return ''", "class Shift:\n    n = 0"),
+        tool("seen = SEEN; seen.append('x'); return ''", "SEEN: list[str] = []"),
+        tool("return note()", "SEEN: list[str] = []\ndef note(into: list[str] = SEEN) -> str:\n    into.append('x')\n    return ''"),
+        tool("heapq.heappush(SEEN, 3); return ''", "SEEN: list[int] = []"),
+        tool("bisect.insort(SEEN, 3); return ''", "SEEN: list[int] = []"),
+        tool("MEMO.put(); return ''", "class Memo:\n    n = 0\n    def put(self) -> None:\n        self.n += 1\nMEMO = Memo()"),
+        tool("Memo.put(); return ''", "class Memo:\n    items: list[int] = []\n    @classmethod\n    def put(cls) -> None:\n        cls.items.append(1)"),
+        tool("known().append('x'); return ''", "@functools.cache\ndef known() -> list[str]:\n    return []"),
+        tool("return str(known(tx) >= 0)", "@functools.lru_cache\ndef known(tx: Tx) -> int:\n    return len(tx.all(Line))"),
+        tool("return str(len(list(zip([1], TURN))))", "TURN = itertools.cycle('ab')"),
+        tool("IDS.send(None); return ''", "def ids():\n    while True:\n        yield 1\nIDS = ids()"),
+        tool("return str(NEXT() > 0)", "def counting():\n    n = 0\n    def step() -> int:\n        nonlocal n\n        n += 1\n        return n\n    return step\nNEXT = counting()"),
+        tool("seen()['x'] = seen().get('x', 0) + 1; return ''", "SEEN: dict[str, int] = {}\ndef seen() -> dict[str, int]:\n    return SEEN"),
+        f'{HEAD}def make(name: str) -> None:\n    seen: list[str] = []\n    @grid.query(name=name)\n    def look(tx: Tx) -> str:\n        """Tell."""\n        seen.append("x")\n        return ""\nmake("look_up")\n',
+    ),
+    "set_order": (
+        tool("names = {row.name for row in tx.all(Line)}; return f'{names}'"),
+        tool("return str({row.name for row in tx.all(Line)})"),
+        tool("return ','.join(map(str, {row.name for row in tx.all(Line)}))"),
+        tool("first, *_ = {'a', 'b'}; return first"),
+        tool("out: list[str] = []; out.extend({'a', 'b'}); return out[0]"),
+        tool("out: list[str] = []; out += {'a', 'b'}; return out[0]"),
+        tool("return ','.join(itertools.chain({'a', 'b'}, ['x']))"),
+        tool("return ','.join(names())", "def names():\n    yield from {'a', 'b'}"),
+        tool("return Counter({'a', 'b'}).most_common(1)[0][0]"),
+        tool("return ','.join(KNOWN)", "KNOWN = frozenset(('a', 'b'))"),
+        tool("return ','.join(names) if (names := {'a', 'b'}) else ''"),
+        tool("return ','.join(sorted(['a', 'b'], key=hash))"),
+        tool("return str('a'.__hash__() > 0)"),
+    ),
+    "outside_io": (
+        tool("return environ['HOME'][:0]"),
+        tool("return str(getpid() > 0)"),
+        tool("return argv[0][:0]"),
+        tool("stdout.write(''); return ''"),
+        tool("return str(o.getpid() > 0)", "import os as o"),
+        tool("return str(Path('/etc').exists())"),
+        tool("return str(Path.cwd())[:0]"),
+        tool("return str(list(map(print, [])))"),
+        tool("return str(futures.ThreadPoolExecutor)[:0]", "from concurrent import futures"),
+        tool("logging.FileHandler('/dev/null').close(); return ''"),
+    ),
+    "secret": (
+        tool("return tx.all(Lot)[0].floor", gives="int"),
+        tool("raise ValueError(f'less than {tx.all(Lot)[0].floor:,} is refused')"),
+        tool("return tx.all(Lot)[0].pin.upper()"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in SINS.items() for text in texts])
+def test_a_sin_is_found_wherever_it_hides(tmp_path: Path, rule: str, text: str) -> None:
+    assert {finding.rule for finding in found_in(tmp_path, text)} >= {rule}
+
+
+SOUND = (
+    tool("return str(random.Random(len(tx.all(Line))).randrange(6))"),
+    tool("return ORDER[0]", "ORDER = random.Random(7).sample('abc', 3)"),
+    tool("return str(uuid.uuid5(uuid.NAMESPACE_URL, str(tx.now)))"),
+    tool("return urllib.parse.quote(name)", arguments="tx: Tx, name: str"),
+    tool("return time.strftime('%H:%M', time.gmtime(tx.now))"),
+    tool("return os.path.splitext(name)[0] + os.sep", arguments="tx: Tx, name: str"),
+    tool("best = 0.0; def see(row: Line) -> None:;     nonlocal best;     best = max(best, row.load); [see(row) for row in tx.all(Line)]; return str(best)"),
+    tool("return str(fib(10))", "@functools.cache\ndef fib(n: int) -> int:\n    return n if n < 2 else fib(n - 1) + fib(n - 2)"),
+    tool("book = Book(); book.add('x'); return book.pages[0]", "class Book:\n    def __init__(self) -> None:\n        self.pages: list[str] = []\n    def add(self, page: str) -> None:\n        self.pages.append(page)"),
+    tool("return str(TARIFF.add(3))", "class Tariff:\n    rate = 2\n    def add(self, n: int) -> int:\n        return n + self.rate\nTARIFF = Tariff()"),
+    tool("return TARIFF.words", "class Tariff:\n    @functools.cached_property\n    def words(self) -> str:\n        return 'x'\nTARIFF = Tariff()"),
+    tool("return ','.join(sorted(RULES))", "RULES: dict[str, object] = {}\ndef rule(function):\n    RULES[function.__name__] = function\n    return function\n@rule\ndef one() -> int:\n    return 1"),
+    tool("return ','.join(RULES)", "RULES: list[str] = []\ndef rule(name: str) -> None:\n    RULES.append(name)\nrule('a')"),
+    tool("space = types.SimpleNamespace(); setattr(space, 'a', 1); return str(space.a)"),
+    tool("return Shop().touch() + Shop().open()", "class Shop:\n    def touch(self) -> str:\n        return ''\n    def open(self) -> str:\n        return ''"),
+    tool("open = tx.all(Line); return str(len(open))"),
+    tool("return str(hashed('a'))", "def hashed(text: str) -> int:\n    hash = 5381\n    for letter in text:\n        hash = hash * 33 + ord(letter)\n    return hash"),
+    tool("return str(sum(map(len, {'a', 'bb'}))) + ','.join(sorted(map(str, {1, 2})))"),
+    tool("return DATA[:0]", "DATA = Path(__file__).read_text()"),
+    tool("LOG.debug('x'); return ''", "LOG = logging.getLogger('grid')"),
+    tool("return str(NAN)", "NAN = float('nan')"),
+    tool("return str(PROXY is None)", "class Proxy:\n    def __getattr__(self, name: str) -> object:\n        raise RuntimeError(name)\nPROXY = Proxy()"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SOUND)
+def test_a_sound_tool_is_accused_of_nothing(tmp_path: Path, text: str) -> None:
+    assert found_in(tmp_path, text) == ()
+
+
+def test_helpers_in_other_modules_of_a_package_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "auctions_of_ours"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .tools import house\n", encoding="utf-8")
+    (package / "fees.py").write_text("import time as t\nfrom .deep import salt\nfee = lambda: t.time() + salt()\n")
+    (package / "deep.py").write_text("from random import random as roll\ndef salt() -> float:\n    return roll()\n")
+    (package / "tools.py").write_text(
+        "from sandbox_mcp import Tx, World\nfrom . import fees\nhouse = World('house', tables=[])\n"
+        '@house.query\ndef fee(tx: Tx) -> float:\n    """Tell."""\n    return fees.fee() * 0\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    world = __import__("auctions_of_ours").house
+    assert [(item.place, item.rule) for item in check_world(world)] == [
+        ("deep.py:3 in salt", "chance"), ("fees.py:3 in a lambda", "host_clock"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return str(datetime.datetime(2026, 7, 1).timestamp())",
+        "return ','.join(Plan({row.name for row in tx.all(Line)} | {'x', 'y', 'z'}).names)",
+        "return max({'ab', 'cd', 'ef', 'gh', 'ij', 'kl'}, key=len)",
+    ],
+)
+def test_what_only_another_process_shows_is_found_there(
+    tmp_path: Path, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FILES, "")
+    monkeypatch.delenv(HASH_SEED, raising=False)
+    plan = "@dataclasses.dataclass\nclass Plan:\n    names: set[str]"
+    (tmp_path / "grid.py").write_text(tool(body, plan), encoding="utf-8")
+    checked = CliRunner().invoke(group, ["worlds", "check", "--world", str(tmp_path / "grid.py")])
+    assert "sin() comes to something else in another process and time zone" in checked.stdout
