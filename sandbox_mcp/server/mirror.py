@@ -8,7 +8,8 @@ answer repeats it.
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,9 +101,15 @@ class TapeWriter:
         info = client.server_info
         named = {"name": info.name, "version": info.version} if info else {}
         told = {"instructions": client.instructions} if client.instructions else {}
-        self._write({"kind": "server", "tape": FORMAT, **named, **told, "redacted": sorted(self._redacted)})
+        said = _replaced({**named, **told}, self._secrets)
+        self._write({"kind": "server", "tape": FORMAT, **said, "redacted": sorted(self._redacted)})
         for tool in tools:
-            self._write({"kind": "tool", **_wire(tool)})
+            self._write({"kind": "tool", **_replaced(_wire(tool), self._secrets), "name": tool.name})
+
+    def hide(self, headers: Mapping[str, str]) -> None:
+        """Write the values of these headers nowhere, nor what stands in one behind its scheme, as in ``Bearer ...``."""
+        for value in headers.values():
+            self._secrets.update(part for part in (value, *value.split(" ", 1)[1:]) if len(part) >= SHORTEST)
 
     def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Write a call and what came of it; what was secret in one call is secret in all answers from then on."""
@@ -157,6 +164,7 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
     try:
         async with upstream.connected() as client:
             tools = await _listed(client)
+            recorder.hide(upstream.headers)
             recorder.begin(client, tools)
             for what in _kept_back(client.server_capabilities):
                 tell(f"not passed on: {what}")
@@ -277,11 +285,21 @@ def _secrets(value: Any, names: frozenset[str], inside: bool = False) -> Iterato
     elif isinstance(value, list):
         for item in cast("list[Any]", value):
             yield from _secrets(item, names, inside)
-    elif inside and not isinstance(value, bool | None) and len(str(value)) >= SHORTEST:
+    elif inside and not isinstance(value, bool | None):
+        yield from _forms(value)
+
+
+def _forms(value: str | float) -> Iterator[str]:
+    """How a secret may be written, where it is long enough: a server that reads 47110 may answer 47110.0."""
+    if len(str(value)) >= SHORTEST:
         yield str(value)
+        if isinstance(value, int):
+            yield f"{value}.0"
+    if isinstance(value, float) and value.is_integer() and len(str(int(value))) >= SHORTEST:
+        yield str(int(value))
 
 
-def _replaced(value: Any, secrets: Collection[str]) -> Any:
+def _replaced(value: Any, secrets: AbstractSet[str]) -> Any:
     """A JSON value without the secrets, also where they are numbers, names of members, or parts of JSON in a text."""
     if not secrets:
         return value
@@ -295,4 +313,6 @@ def _replaced(value: Any, secrets: Collection[str]) -> Any:
             for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
                 value = value.replace(written, REDACTED)
         return value
-    return REDACTED if not isinstance(value, bool) and str(value) in secrets else value
+    if isinstance(value, int | float) and not isinstance(value, bool) and not secrets.isdisjoint(_forms(value)):
+        return REDACTED
+    return value

@@ -53,7 +53,8 @@ def looked_up(scenario: Scenario, knowledge: object) -> object:
     if settings.problem():
         needed = f"set {OPENAI.key_variable}, or {OPENAI.url_variable} to the address of an endpoint that needs no key"
         raise SandboxError(f"scenario {scenario.name!r} lets {scenario.fill!r} answer, which cannot be asked: {needed}")
-    return Fills(scenario.home.knowledge.path, lambda question: _answer(settings, question))
+    kept = scenario.home.knowledge
+    return Fills(kept.path, lambda question: _answer(settings, question), kept.plain)
 
 
 def _answer(settings: "EndpointSettings", question: "FillQuestion") -> "Fill":

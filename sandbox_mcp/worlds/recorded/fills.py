@@ -45,10 +45,16 @@ def fills_beside(tape: Path) -> Path:
 
 
 class Fills:
-    """The answers in one file, and where wanted a model that is asked for those that are not there."""
+    """The answers in one file, and where wanted a model that is asked for those that are not there.
 
-    def __init__(self, path: Path, ask: AskForFill | None = None) -> None:
+    ``plain`` makes one call of those that are equal, see :meth:`Tape.plain`.
+    """
+
+    def __init__(
+        self, path: Path, ask: AskForFill | None = None, plain: Callable[[Deed], Deed] = lambda made: made
+    ) -> None:
         self.path = path
+        self.plain = plain
         self._ask = ask
         self._known: dict[tuple[tuple[Deed, ...], Deed], Fill] = {}
         self._read = 0
@@ -97,7 +103,8 @@ class Fills:
                 shown = text.decode(errors="replace")[:80]
                 told = f"has a line with other keys than tool, arguments, after, model and result: {shown}"
                 raise TapeError(self.path, None, told) from error
-            self._known.setdefault(place, fill)
+            after, asked = place
+            self._known.setdefault((tuple(map(self.plain, after)), self.plain(asked)), fill)
         self._read += len(whole) + len(newline)
 
 

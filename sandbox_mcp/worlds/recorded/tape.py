@@ -5,7 +5,9 @@ one tool as the server listed it. ``call`` is one call with its arguments, the r
 how many acting calls of the take came before it.
 
 Policy: a tool acts unless the server says ``readOnlyHint``. A call that the server refused has changed nothing, so it
-is not counted as acting. Lines are only ever appended; a last line that was cut off by a crash is left out.
+is not counted as acting. An argument that says what its schema names as the default is as good as left out, because
+some agents spell out what others leave to the server. Lines are only ever appended; a last line that was cut off by a
+crash is left out.
 """
 
 import json
@@ -52,6 +54,14 @@ class TapeTool:
         """Whether it may overwrite or remove; a server that says nothing is taken to."""
         return self.acts and self._hint("destructiveHint") is not False
 
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """What the server takes for arguments that are left out, as far as it says."""
+        schema: Any = self.listed.get("inputSchema")
+        properties: Any = cast("Mapping[str, Any]", schema).get("properties") if isinstance(schema, Mapping) else None
+        listed = cast("Mapping[str, Any]", properties).items() if isinstance(properties, Mapping) else ()
+        return {name: item["default"] for name, item in listed if isinstance(item, Mapping) and "default" in item}
+
     def _hint(self, name: str) -> Any:
         hints = self.listed.get("annotations")
         return cast("Mapping[str, Any]", hints).get(name) if isinstance(hints, Mapping) else None
@@ -83,10 +93,14 @@ class Tape:
     tools: Mapping[str, TapeTool]
     calls: tuple[TapeCall, ...]
 
+    def plain(self, made: Deed) -> Deed:
+        """A call without the arguments that say what the server takes anyway: calls equal in this are one call."""
+        return _plain(made, self.tools.get(made[0]))
+
 
 def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> Deed:
     """What two calls must share to be equal: numbers by value, keys in any order, secrets not at all."""
-    return tool, json.dumps(_canonical(without(arguments, redacted)), sort_keys=True, ensure_ascii=False)
+    return tool, _text(without(arguments, redacted))
 
 
 def without(value: Any, redacted: frozenset[str]) -> Any:
@@ -97,6 +111,19 @@ def without(value: Any, redacted: frozenset[str]) -> Any:
     if isinstance(value, list | tuple):
         return [without(item, redacted) for item in cast("Sequence[Any]", value)]
     return value
+
+
+def _plain(made: Deed, tool: TapeTool | None) -> Deed:
+    if tool is None or not tool.defaults:
+        return made
+    defaults = tool.defaults
+    given = cast("dict[str, Any]", json.loads(made[1]))
+    needless = {name for name in given.keys() & defaults.keys() if _text(given[name]) == _text(defaults[name])}
+    return made[0], _text({name: value for name, value in given.items() if name not in needless})
+
+
+def _text(value: Any) -> str:
+    return json.dumps(_canonical(value), sort_keys=True, ensure_ascii=False)
 
 
 def _canonical(value: Any) -> Any:
@@ -200,7 +227,7 @@ class _Reading:
         if before != len(self.acted):
             told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there"
             raise TapeError(self.path, number, told)
-        asked = deed(tool.name, cast("dict[str, Any]", arguments), self.redacted)
+        asked = _plain(deed(tool.name, cast("dict[str, Any]", arguments), self.redacted), tool)
         call = TapeCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)
         self.calls.append(call)
         if tool.acts and not call.refused:

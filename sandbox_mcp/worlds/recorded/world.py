@@ -79,7 +79,7 @@ def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
         tables=[ActingCall],
         version=tape.digest,
         policy=str(tape.server.get("instructions") or ""),
-        knowledge=(lambda: Fills(fills_beside(path))) if filled else None,
+        knowledge=(lambda: Fills(fills_beside(path), plain=tape.plain)) if filled else None,
         sources=(lambda: Sources(Fills)) if filled else None,
         hints=lambda: Hints(read=lambda given: without(given, tape.redacted)),
     )
@@ -179,8 +179,10 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
 def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callable[..., Any]:
     def answer(transaction: Transaction, /, **arguments: Any) -> Any:
         tx = Tx(transaction, listed.name, effects)
-        after = tuple((act.tool, act.arguments) for act in tx.all(ActingCall))
-        asked = deed(listed.name, arguments, answers.tape.redacted)
+        tape = answers.tape
+        after = tuple(tape.plain((act.tool, act.arguments)) for act in tx.all(ActingCall))
+        made = deed(listed.name, arguments, tape.redacted)
+        asked = tape.plain(made)
         result = answers.to(asked, after)
         if result is None and isinstance(tx.knowledge, Fills):
             question = FillQuestion(listed, asked, after, tuple(answers.nearest(asked, after, EXAMPLES)))
@@ -193,7 +195,7 @@ def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callabl
         if result.get("isError") is True:
             raise RecordedError(text_of(result) or "the server gave no reason")
         if listed.acts:
-            tx.add(ActingCall, tool=asked[0], arguments=asked[1])
+            tx.add(ActingCall, tool=made[0], arguments=made[1])
         return value_of(result)
 
     return answer

@@ -22,11 +22,13 @@ from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.stand_in import looked_up
+from sandbox_mcp.tools.calling import call, present
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.trajectory.finding import logs_at
 from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load, named
-from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills, TapeError
+from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills, TapeError, world_on
 from tests.server.serving_kit import served
 
 HERE = Path(__file__).parent
@@ -211,6 +213,28 @@ def test_the_first_of_two_answers_in_the_file_counts_for_everybody(tmp_path: Pat
     other = FillQuestion(_tool(), ("get-lamp", '{"number": 1}'), (), ())
     assert Fills(path).to(other) is None
     assert Fills(path, saying("three")).to(other) == Fills(path).to(other) != None  # noqa: E711
+
+
+def test_a_filled_answer_is_found_by_calls_that_spell_out_a_default_and_by_those_that_do_not(tmp_path: Path) -> None:
+    tape = tmp_path / "dim.jsonl"
+    given = {"type": "object", "properties": {"by": {"type": "integer", "default": 1}}}
+    lines = [{"kind": "server", "tape": 1}, {"kind": "tool", "name": "dim", "inputSchema": given}]
+    tape.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    answer = {"content": [{"type": "text", "text": "dimmed"}]}
+    fill: Mapping[str, Any] = {
+        "kind": "fill",
+        "tool": "dim",
+        "arguments": '{"by": 1}',
+        "after": [],
+        "model": "stand-in",
+        "result": answer,
+    }
+    again = {**fill, "arguments": "{}", "after": [["dim", "{}"]]}
+    (tmp_path / "dim.filled.jsonl").write_text(f"{json.dumps(fill)}\n{json.dumps(again)}\n", encoding="utf-8")
+    world = world_on(tape, filled=True)
+    stage = Stage(world, snapshot_of({}), Clock(0.0, "UTC", 1.0), ("any", "base", 0))
+    offered = {"dim": present(world.agent_tools["dim"])}
+    assert [call(stage.running, offered, "dim", given).result for given in ({}, {"by": 1.0})] == ["dimmed"] * 2
 
 
 def test_a_line_without_what_belongs_to_an_answer_is_told_in_any_language(tmp_path: Path) -> None:

@@ -184,6 +184,9 @@ PIN = 'pa"ss\\wörd'
         ({"auth": {"pin": 903817}}, {"structuredContent": {"pin": 903817, "of": {"903817": "you"}}}, "903817"),
         ({"pin": PIN}, {"content": [{"type": "text", "text": json.dumps({"said": PIN})}]}, PIN),
         ({"pin": PIN}, {"content": [{"type": "text", "text": json.dumps({"said": PIN}, ensure_ascii=False)}]}, PIN),
+        ({"pin": 47110.0}, {"structuredContent": {"pin": 47110, "said": "47110 it is"}}, "47110"),
+        ({"pin": 47110}, {"structuredContent": {"pin": 47110.0, "said": "47110.0 it is"}}, "47110"),
+        ({"pin": "47110"}, {"structuredContent": {"pin": 47110.0}}, "47110"),
         ({"pin": {"old": "x", "new": [PIN]}}, {"structuredContent": {PIN: [f"x{PIN}y"]}}, PIN),
     ],
 )
@@ -198,6 +201,38 @@ def test_a_secret_is_in_no_answer_on_the_tape_in_whatever_form(
     for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
         assert written not in whole
         assert json.dumps(written, ensure_ascii=False)[1:-1] not in whole
+
+
+def test_no_value_of_a_header_reaches_the_tape_though_the_server_repeats_it(tmp_path: Path):
+    from mcp.server import Server
+    from mcp_types import CallToolResult, ListToolsResult, TextContent
+
+    from sandbox_mcp.server.mirror import Upstream, mirrored
+
+    async def listed(_: Any, __: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name="who-am-i", description="Of s3cret.", input_schema={"type": "object"})])
+
+    async def called(_: Any, __: Any) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text="you are s3cret, by 'Bearer s3cret' and k3y5")])
+
+    class Telling(Upstream):
+        @asynccontextmanager
+        async def connected(self):
+            behind = Server("s3cret", instructions="Go on as s3cret.", on_list_tools=listed, on_call_tool=called)
+            async with Client(behind) as client:
+                yield client
+
+    async def mirror() -> str:
+        upstream = Telling(url="http://x", headers={"Authorization": "Bearer s3cret", "X-Key": "k3y5", "X-Mode": "y"})
+        with recording(tmp_path / "tape.jsonl", frozenset()) as tape:
+            async with mirrored(upstream, tape, lambda _: None) as face, Client(face) as client:
+                return wired([await client.call_tool("who-am-i", {})])[0]["content"][0]["text"]
+
+    assert anyio.run(mirror) == "you are s3cret, by 'Bearer s3cret' and k3y5"
+    whole = (tmp_path / "tape.jsonl").read_text(encoding="utf-8")
+    assert "s3cret" not in whole
+    assert "k3y5" not in whole
+    assert "you are [redacted], by '[redacted]' and [redacted]" in whole
 
 
 def test_a_last_line_that_lacks_only_its_end_stays_on_the_tape(tmp_path: Path):

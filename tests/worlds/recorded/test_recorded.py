@@ -261,3 +261,56 @@ def test_lint_asks_for_no_secret_of_which_any_value_is_right(tmp_path: Path):
     (tmp_path / "lamps.yaml").write_text(text.replace(asked, asked.replace(', pin: "4711"', "")), encoding="utf-8")
     (tmp_path / "lamps.jsonl").write_bytes((HERE / "lamps.jsonl").read_bytes())
     assert lint_scenario(Suite([tmp_path]), "light_the_second_lamp").complaints == ()
+
+
+LISTING = {
+    "kind": "tool", "name": "list-lamps", "annotations": {"readOnlyHint": True},
+    "inputSchema": {"type": "object", "properties": {
+        "most": {"type": "number", "default": 10}, "room": {"type": ["string", "null"], "default": None},
+        "by": {"type": "object", "default": {"down": True, "name": "wattage"}},
+    }},
+}  # fmt: skip
+DIMMED = {"type": "object", "properties": {"by": {"type": "integer", "default": 1}}}
+DIM = {"kind": "tool", "name": "dim", "inputSchema": DIMMED}
+
+
+def answered(tool: str, arguments: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    return {
+        "kind": "call",
+        "tool": tool,
+        "arguments": arguments,
+        "result": {"content": [{"type": "text", "text": text}]},
+    }
+
+
+@each(
+    ("recorded", "asked", "equal"),
+    [
+        ({}, {"most": 10}, True),
+        ({}, {"most": 10.0, "room": None, "by": {"name": "wattage", "down": True}}, True),
+        ({"most": 10, "room": None}, {}, True),
+        ({"most": 10, "room": "hall"}, {"room": "hall"}, True),
+        ({}, {"most": 11}, False),
+        ({}, {"room": ""}, False),
+        ({}, {"by": {"down": 1, "name": "wattage"}}, False),
+        ({}, {"by": {"name": "wattage"}}, False),
+    ],
+)
+def test_a_default_that_is_spelled_out_is_as_good_as_left_out(
+    tmp_path: Path, recorded: Mapping[str, Any], asked: Mapping[str, Any], equal: bool
+):
+    lines = [
+        json.loads(LINES[0]),
+        LISTING,
+        DIM,
+        answered("dim", {"by": 1}, "dim"),
+        answered("list-lamps", recorded, "these"),
+    ]
+    (tmp_path / "listing.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    [world] = load(tmp_path / "listing.jsonl")
+    offered = {name: present(tool) for name, tool in world.agent_tools.items()}
+    for dimmed in (dict[str, Any](), {"by": 1}):
+        running = Running(Snapshot({}), Clock(0.0), IdStream(""))
+        assert call(running, offered, "dim", dimmed).result == "dim"
+        outcome = call(running, offered, "list-lamps", dict(asked))
+        assert outcome.result == "these" if equal else "NotRecordedError" in told(outcome)
