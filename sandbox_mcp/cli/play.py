@@ -62,8 +62,9 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     name, variant = suite.get(scenario).name, canonical(options["variant"])
     variant_named(variant)
     folder.prepare()
-    trials, kept = (Unit(name, variant, options["seed"], trial) for trial in count()), folder.kept()
-    unit = next(unit for unit in trials if unit.name not in kept and not folder.has_begun(unit))
+    trials = (Unit(name, variant, options["seed"], trial) for trial in count())
+    taken = folder.kept().keys() | folder.begun().keys()
+    unit = next(unit for unit in trials if unit.name not in taken)
     _play(suite, folder, unit, role, options)
     log = folder.log(unit)
     click.echo()
@@ -94,7 +95,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
     )
     manager = SessionManager(suite, max_sessions=1)
 
-    async def session() -> None:
+    async def session() -> Path:
         with folder.writer(unit) as log:
             async with transport("http" if agent.needs_url else "direct", manager) as reach:
                 try:
@@ -103,6 +104,6 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
                     with anyio.CancelScope(shield=True):
                         await agent.aclose()
                         await users.aclose()
+        return log.path
 
-    anyio.run(session)
-    folder.keep(unit)
+    folder.keep(unit, anyio.run(session))

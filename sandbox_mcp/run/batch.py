@@ -71,7 +71,7 @@ class Batch:
         specs = (SessionSpec(suite.get(unit.scenario), unit.variant, unit.seed, unit.trial) for unit in mine)
         self.crew.users.check(specs, self.plan.jobs, elsewhere=self.executor is not None)
         folder.prepare()
-        with folder.claimed(self.plan.shard):
+        with folder.claimed(self.plan.shard, self.plan.shared):
             crew, plan = self.crew, self.plan
             folder.state(
                 {
@@ -90,7 +90,8 @@ class Batch:
         self.tally.total = len(mine)
         self.crew.folder.settle()
         with self._scores() as scores:
-            missing = [unit for unit in mine if not self._found(unit, scores)]
+            begun = self.crew.folder.begun()
+            missing = [unit for unit in mine if not self._found(unit, scores, begun)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         player = self.executor or self.crew
         await player.play(missing, self.plan, self.tally.begin, self._played)
@@ -106,11 +107,11 @@ class Batch:
         logs = self.crew.folder.kept()
         return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None, details=self.details)
 
-    def _found(self, unit: Unit, scores: "KnownScores") -> bool:
-        known = None if self.crew.folder.has_begun(unit) else scores.known.get(unit.name)
+    def _found(self, unit: Unit, scores: "KnownScores", begun: Mapping[str, Sequence[Path]]) -> bool:
+        known = None if unit.name in begun else scores.known.get(unit.name)
         if known is None:
             scenario = self.crew.suite.get(unit.scenario)
-            trajectory = self.crew.folder.finished(unit, scenario.digest, scores.logs)
+            trajectory = self.crew.folder.finished(unit, scenario.digest, scores.logs, begun)
             judged = trajectory and self.crew.judge(trajectory, scenario)
             if judged:
                 known, to_keep = self._brief(judged)

@@ -4,16 +4,19 @@ Policy: a log gets its name only once it is whole, so a process may be killed at
 moved to ``aside`` and played again, as is a session that failed for reasons that say nothing about the agent, or whose
 scenario has changed since. Nothing is ever deleted, nothing is counted twice, and only whole logs are called
 ``.jsonl``, so that whoever grades the folder finds those and no others. Two processes may share a folder if their
-shards differ; a lock per shard sees to that.
+shards differ and they share the same sessions out in the same way; a lock per shard sees to that. A log that is being
+written has a name of its own: a worker that was taken for dead, and plays on, gets in nobody's way.
 
 Of a run of many sessions the logs go into packs, each written by one process of one command. Sessions that failed stay
 files of their own, because they will be set aside.
 """
 
 import json
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import secrets
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,6 +31,8 @@ from sandbox_mcp.whole_files import write_whole
 
 MANIFEST = "run.json"
 SUMMARY = "summary.json"
+PART = ".part"
+"""What the name of a log ends in that is being written, or that a crash cut off."""
 PACKED_FROM = 2000
 """From how many sessions on a run's logs are packed where nothing was said about it."""
 FIXED = ("schema", "agent", "user")
@@ -88,18 +93,23 @@ class RunFolder:
             if counting.setdefault(path.name, path) != path and in_pack(path):
                 leave_out(path)
 
-    def has_begun(self, unit: Unit) -> bool:
-        """Whether a log of a unit lies here that is not known to be whole."""
-        return self._unfinished(unit).exists()
+    def begun(self) -> dict[str, list[Path]]:
+        """The logs that are not known to be whole, by the names of the units that they are of."""
+        found: dict[str, list[Path]] = {}
+        for path in sorted(self._partial.glob(f"*{SUFFIX}*{PART}")):
+            found.setdefault(path.name.partition(SUFFIX)[0], []).append(path)
+        return found
 
-    def finished(self, unit: Unit, digest: str, kept: Mapping[str, Path]) -> Trajectory | None:
+    def finished(
+        self, unit: Unit, digest: str, kept: Mapping[str, Path], begun: Mapping[str, Sequence[Path]]
+    ) -> Trajectory | None:
         """The log of a unit, among ``kept``, that need not be played again; any that cannot count is set aside."""
         path = kept.get(unit.name)
-        unfinished = self._unfinished(unit)
-        with suppress(TrajectoryError):
-            if path and in_pack(path) and unfinished.exists() and unfinished.read_bytes() == log_bytes(path):
-                unfinished.unlink()  # the command was killed in the moment between packing it and this
-        self._set_aside(unfinished)
+        for unfinished in begun.get(unit.name, ()):
+            with suppress(TrajectoryError, FileNotFoundError):
+                if path and in_pack(path) and unfinished.read_bytes() == log_bytes(path):
+                    unfinished.unlink()  # the command was killed in the moment between packing it and this
+            self._set_aside(unfinished)
         if path is None:
             return None
         with suppress(TrajectoryError):
@@ -111,19 +121,32 @@ class RunFolder:
         return None
 
     @contextmanager
-    def claimed(self, shard: Shard) -> Generator[None]:
-        """Keep other commands from playing the same part of the run at the same time.
+    def claimed(self, shard: Shard, shared: str) -> Generator[None]:
+        """Keep other commands from playing the same sessions at the same time.
+
+        ``shared`` tells the sessions that are shared out from any others: where two commands share out different ones,
+        or in another number of parts, a session may be in a part of each.
 
         Raises:
-            RunError: one does.
+            RunError: another command plays this part, or shares out other sessions, or in another way.
         """
-        lock = FileLock(self._partial / f"shard-{shard.index}-of-{shard.count}.lock")
-        with lock.held(within=0) as held:
-            if not held:
-                raise RunError(
-                    f"another command is playing part {shard.index}/{shard.count} of the run in "
-                    f"{str(self.root)!r}; wait for it, or share the work with --shard I/N"
-                )
+        ours = f"-of-{shard.count}-{sha256(shared.encode()).hexdigest()[:12]}.lock"
+        part = f"of the run in {str(self.root)!r}; wait for it, or"
+        with ExitStack() as claim:
+            with FileLock(self._partial / "claim.lock").held():  # so that nobody looks while another does
+                mine = self._partial / f"shard-{shard.index}{ours}"
+                if not claim.enter_context(FileLock(mine).held(within=0)):
+                    playing = f"another command is playing part {shard.index}/{shard.count}"
+                    raise RunError(f"{playing} {part} share the work with --shard I/N")
+                for path in self._partial.glob("shard-*.lock"):
+                    if path.name.endswith(ours):
+                        continue
+                    with FileLock(path).held(within=0) as free:
+                        if not free:
+                            playing = f"another command is playing other sessions, or parts of another size, {part}"
+                            raise RunError(f"{playing} give all the same sessions and the same N of --shard I/N")
+                        with suppress(OSError):  # where what is open cannot be removed
+                            path.unlink()
             yield
 
     def set_aside(self) -> Iterator[Trajectory]:
@@ -149,23 +172,21 @@ class RunFolder:
         """
         if not (self._partial.is_dir() and self.logs.is_dir()):
             raise RunError(f"output folder {str(self.root)!r} was removed while the run went on")
-        path = self._unfinished(unit)
-        self._set_aside(path)
-        return LogWriter(path)
+        return LogWriter(self._partial / f"{unit.name}{SUFFIX}.{secrets.token_hex(4)}{PART}")
 
     def pack(self, shard: Shard) -> PackWriter:
         """A pack for what this process plays of a part of the run."""
         return PackWriter(self.logs, f"{shard.index}-of-{shard.count}")
 
-    def keep(self, unit: Unit, pack: PackWriter | None = None) -> None:
-        """Give a log its name, now that it is whole, or put it into a pack.
+    def keep(self, unit: Unit, path: Path, pack: PackWriter | None = None) -> None:
+        """Give the log that was written at ``path`` its name, now that it is whole, or put it into a pack.
 
         Raises:
             OSError: it cannot be kept; it stays where it was.
         """
-        path = self._unfinished(unit)
         if pack is None:
-            path.replace(self.logs / f"{unit.name}{SUFFIX}")
+            self._set_aside(self.log(unit))  # that of a worker which was taken for dead
+            path.replace(self.log(unit))
             return
         pack.add(unit.name, path.read_bytes())
         path.unlink()
@@ -204,9 +225,6 @@ class RunFolder:
     @property
     def _partial(self) -> Path:
         return self.root / "partial"
-
-    def _unfinished(self, unit: Unit) -> Path:
-        return self._partial / f"{unit.name}{SUFFIX}.part"
 
     def _set_aside(self, path: Path) -> None:
         if not (in_pack(path) or path.exists()):

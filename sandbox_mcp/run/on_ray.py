@@ -195,11 +195,11 @@ class _Pool:
             # what actors that died had finished counts, and the rest is played again
             folder, suite = self.crew.folder, self.crew.suite
             folder.settle()
-            kept = folder.kept()
+            kept, begun = folder.kept(), folder.begun()
             lost, self.work.lost, self.work.empty = self.work.lost, [], anyio.Event()
             for unit in lost:
                 scenario = suite.get(unit.scenario)
-                trajectory = folder.finished(unit, scenario.digest, kept)
+                trajectory = folder.finished(unit, scenario.digest, kept, begun)
                 if trajectory is None:
                     self.work.begun.append(unit)
                 else:

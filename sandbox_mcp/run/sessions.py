@@ -61,6 +61,11 @@ class RunPlan:
         """All sessions asked for, of every shard."""
         return plan(self.scenarios, self.variants, self.seed, self.trials)
 
+    @property
+    def shared(self) -> str:
+        """What tells the sessions that are shared out among shards from any others."""
+        return repr((self.scenarios, self.variants, self.seed, self.trials))
+
 
 Allowed = Callable[[], bool]
 """Asked before every session whether it may begin."""
@@ -187,7 +192,7 @@ class Crew:
         trajectory = log.memory.trajectory()
         broke = trajectory.ended is None or trajectory.ended.reason in INFRASTRUCTURE
         try:
-            self.folder.keep(unit, None if broke else pack)
+            self.folder.keep(unit, writer.path, None if broke else pack)
         except OSError as error:
             told = f"the run cannot go on, as the log of {unit.name!r} cannot be kept: {error.strerror or error}"
             raise RunError(told) from error

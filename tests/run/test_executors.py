@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -22,6 +22,7 @@ from sandbox_mcp.run.users import users_named
 from sandbox_mcp.trajectory.finding import find_logs
 from sandbox_mcp.trajectory.log import log_bytes
 from sandbox_mcp.trajectory.packs import PACKED
+from tests.each import each
 from tests.run.runs import FEW, batch, logs, played, timeless
 
 
@@ -82,14 +83,27 @@ def _broken() -> Crew:
 
 
 def test_one_command_at_a_time_plays_a_part(tmp_path: Path) -> None:
-    inner: list[Callable[[], object]] = []
-    folder = RunFolder(tmp_path)
+    first, second = batch(tmp_path, shard=Shard(1, 2)), batch(tmp_path, shard=Shard(1, 2))
+    folder = first.crew.folder
     folder.prepare()
-    with folder.claimed(Shard(1, 2)), folder.claimed(Shard(2, 2)):
-        inner.append(batch(tmp_path, shard=Shard(1, 2)).run)
-        with pytest.raises(RunError, match="another command is playing part 1/2"):
-            anyio.run(inner[0])
-    anyio.run(batch(tmp_path, shard=Shard(1, 2)).run)
+    shared, refused = first.plan.shared, pytest.raises(RunError, match="another command is playing part 1/2")
+    with folder.claimed(Shard(1, 2), shared), folder.claimed(Shard(2, 2), shared), refused:
+        anyio.run(first.run)
+    anyio.run(second.run)
+
+
+@each("other", [{"shard": Shard(1, 1)}, {"shard": Shard(2, 3)}, {"shard": Shard(2, 2), "trials": 3}])
+def test_commands_that_share_a_run_out_in_different_ways_never_play_at_once(
+    tmp_path: Path, other: dict[str, Any]
+) -> None:
+    """A session may be in a part of each, and both would play it."""
+    first, second = batch(tmp_path, shard=Shard(1, 2)), batch(tmp_path, **other)
+    first.crew.folder.prepare()
+    refused = pytest.raises(RunError, match="give all the same sessions and the same N of --shard I/N")
+    with first.crew.folder.claimed(Shard(1, 2), first.plan.shared), refused:
+        anyio.run(second.run)
+    assert anyio.run(second.run).sessions
+    assert len(list((tmp_path / "partial").glob("shard-*.lock"))) == 1
 
 
 def test_the_command_plays_in_processes_however_it_was_started(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from sandbox_mcp.trajectory import (
     TrajectoryError,
     to_line,
 )
+from sandbox_mcp.trajectory.finding import logs_at
+from sandbox_mcp.trajectory.log import log_bytes
 from tests.clients.sessions import write
 
 UNIT = Unit("wifi_off")
@@ -42,13 +44,14 @@ def folder(tmp_path: Path) -> RunFolder:
     return made
 
 
-def played(folder: RunFolder, ended: SessionEnded | None = ENDED, *, keep: bool = True) -> None:
+def played(folder: RunFolder, ended: SessionEnded | None = ENDED, *, keep: bool = True) -> Path:
     with folder.writer(UNIT) as log:
         log.write(STARTED)
         if ended:
             log.write(ended)
     if keep:
-        folder.keep(UNIT)
+        folder.keep(UNIT, log.path)
+    return log.path
 
 
 def aside(folder: RunFolder) -> list[str]:
@@ -57,54 +60,85 @@ def aside(folder: RunFolder) -> list[str]:
 
 def test_a_whole_log_counts(folder: RunFolder) -> None:
     played(folder)
-    found = folder.finished(UNIT, "d1", folder.kept())
+    found = folder.finished(UNIT, "d1", folder.kept(), folder.begun())
     assert found is not None
     assert found.ended == ENDED
     assert list(folder.kept()) == ["wifi_off-base-s0-t0"]
 
 
 def test_a_unit_without_a_log_is_missing(folder: RunFolder) -> None:
-    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is None
     assert aside(folder) == []
 
 
 def test_a_log_has_its_name_only_once_it_is_whole(folder: RunFolder) -> None:
     played(folder, keep=False)
     assert list(folder.kept()) == []
-    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
 
 
 def test_a_log_without_an_end_is_set_aside(folder: RunFolder) -> None:
     played(folder, None)
-    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is None
     assert aside(folder)
 
 
 @pytest.mark.parametrize("reason", sorted(INFRASTRUCTURE))
 def test_a_session_that_broke_is_set_aside(folder: RunFolder, reason: EndReason) -> None:
     played(folder, dataclasses.replace(ENDED, reason=reason))
-    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is None
     assert aside(folder)
 
 
 @pytest.mark.parametrize("reason", ["user_ended", "max_turns", "max_calls"])
 def test_a_session_that_came_to_an_end_of_its_own_counts(folder: RunFolder, reason: EndReason) -> None:
     played(folder, dataclasses.replace(ENDED, reason=reason))
-    assert folder.finished(UNIT, "d1", folder.kept())
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun())
 
 
 def test_a_log_of_a_scenario_that_has_changed_is_set_aside(folder: RunFolder) -> None:
     played(folder)
-    assert folder.finished(UNIT, "d2", folder.kept()) is None
+    assert folder.finished(UNIT, "d2", folder.kept(), folder.begun()) is None
     assert aside(folder)
 
 
 def test_beginning_a_log_anew_sets_the_half_one_aside(folder: RunFolder) -> None:
     played(folder, None, keep=False)
     played(folder)
-    assert folder.finished(UNIT, "d1", folder.kept())
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun())
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
+
+
+def test_two_that_play_the_same_session_at_once_get_in_nobodys_way(folder: RunFolder) -> None:
+    """As a worker does that was taken for dead, and the one in its place."""
+    with folder.writer(UNIT) as dead, folder.writer(UNIT) as instead:
+        for log in (dead, instead):
+            log.write(STARTED)
+        dead.write(ENDED)
+        folder.keep(UNIT, dead.path)
+        instead.write(ENDED)
+        folder.keep(UNIT, instead.path)
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is not None
+    assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
+
+
+def test_of_two_that_pack_the_same_session_each_packs_a_whole_one(folder: RunFolder) -> None:
+    with (
+        folder.writer(UNIT) as dead,
+        folder.writer(UNIT) as instead,
+        folder.pack(Shard()) as a,
+        folder.pack(Shard()) as b,
+    ):
+        for log in (dead, instead):
+            log.write(STARTED)
+        dead.write(ENDED)
+        folder.keep(UNIT, dead.path, a)
+        instead.write(ENDED)
+        folder.keep(UNIT, instead.path, b)
+    assert [log_bytes(path).count(b"\n") for path in logs_at(folder.logs)] == [2, 2]
+    folder.settle()
+    assert len(logs_at(folder.logs)) == 1
 
 
 @given(st.lists(st.sampled_from(["whole", "half", "broken", "stale"]), max_size=6))
@@ -124,8 +158,8 @@ def test_whatever_happens_every_line_ever_written_is_still_there(happenings: lis
                         dataclasses.replace(ENDED, reason="agent_failed" if happening == "broken" else "user_ended")
                     )
             if happening != "half":
-                folder.keep(UNIT)
-            if folder.finished(UNIT, "d1", folder.kept()):
+                folder.keep(UNIT, log.path)
+            if folder.finished(UNIT, "d1", folder.kept(), folder.begun()):
                 break
         kept = "".join(path.read_text() for path in Path(place).rglob("*") if path.is_file())
         tried = happenings[: happenings.index("whole") + 1] if "whole" in happenings else happenings
@@ -204,23 +238,22 @@ def test_a_log_that_has_gone_is_not_written_on(folder: RunFolder) -> None:
 
 def packed(folder: RunFolder, unit: Unit = UNIT) -> None:
     with folder.pack(Shard()) as pack:
-        played(folder, keep=False)
-        folder.keep(unit, pack)
+        folder.keep(unit, played(folder, keep=False), pack)
 
 
 def test_a_packed_log_counts(folder: RunFolder) -> None:
     packed(folder)
-    assert folder.finished(UNIT, "d1", folder.kept()) is not None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is not None
     assert list(folder.kept()) == [UNIT.name]
     assert not list((folder.root / "partial").glob("*"))
 
 
 def test_a_packed_log_of_a_scenario_that_has_changed_is_set_aside_once(folder: RunFolder) -> None:
     packed(folder)
-    assert folder.finished(UNIT, "d2", folder.kept()) is None
+    assert folder.finished(UNIT, "d2", folder.kept(), folder.begun()) is None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
     assert list(folder.kept()) == []
-    assert folder.finished(UNIT, "d2", folder.kept()) is None
+    assert folder.finished(UNIT, "d2", folder.kept(), folder.begun()) is None
     assert len(aside(folder)) == 1
 
 
@@ -231,19 +264,19 @@ def test_a_damaged_pack_does_not_hold_up_the_run(folder: RunFolder) -> None:
     data[40] ^= 0xFF
     pack.write_bytes(data)
     played(folder, None, keep=False)
-    assert folder.finished(UNIT, "d1", folder.kept()) is None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is None
     assert (list(folder.kept()), pack.read_bytes()) == ([], data)
 
 
 def test_a_log_packed_in_the_moment_of_a_crash_counts_once(folder: RunFolder) -> None:
     packed(folder)
     played(folder, keep=False)
-    assert folder.finished(UNIT, "d1", folder.kept()) is not None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is not None
     assert aside(folder) == []
 
 
 def test_another_attempt_beside_a_packed_log_is_set_aside(folder: RunFolder) -> None:
     packed(folder)
     played(folder, None, keep=False)
-    assert folder.finished(UNIT, "d1", folder.kept()) is not None
+    assert folder.finished(UNIT, "d1", folder.kept(), folder.begun()) is not None
     assert aside(folder) == ["wifi_off-base-s0-t0.1.jsonl.aside"]
