@@ -27,7 +27,7 @@ def raised(error: BaseException) -> AgentError:
 
 
 class UnknownAgentError(SandboxError):
-    """No agent of that name, or what the name points to is none."""
+    """No agent has that name, or what the name points to is not an agent."""
 
 
 @dataclass(frozen=True, slots=True)

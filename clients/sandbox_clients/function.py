@@ -1,4 +1,4 @@
-"""An agent made of one async function: the shortest way to put code of one's own under test.
+"""An agent made of one async function: the shortest way to put your own code under test.
 
 Policy: the function is asked once per user message, with the whole conversation and the connected tools, and returns
 what to say: ``async def agent(asked: Asked) -> str``. Whatever it raises is a fault of the agent.

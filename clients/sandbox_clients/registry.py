@@ -30,7 +30,7 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
     """The agent of that name: one of ours, a framework, a command, an address, or what ``module:attribute`` points to.
 
     Raises:
-        UnknownAgentError: there is none, it is not an agent, or it lacks what it needs.
+        UnknownAgentError: nothing has that name, what has it is not an agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
     match name:

@@ -40,7 +40,7 @@ def read_object(text: str, who: str, expected: str) -> dict[str, Any]:
     """The object that a text is.
 
     Raises:
-        AgentError: it is none; ``who`` is blamed, and ``expected`` told.
+        AgentError: it is not an object; the message names ``who`` wrote it and what was ``expected``.
     """
     try:
         value: Any = strict_json(text)

@@ -42,14 +42,14 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 KNOWN = ("id", "scenario", "goal", "conversation", "comment")
 """Columns without judgements."""
 BEYOND = 1e100
-"""From here on a number is a word: its square may be none, and it is no answer to any question."""
+"""From here on a number counts as a comment: nobody means it as an answer, and its square may be beyond any float."""
 WORDS: Mapping[str, float] = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n": 0.0, "false": 0.0}
 
 
 def session_key(trajectory: Trajectory) -> str:
     """What a session is called on a sheet: the same for the same log, wherever it lies.
 
-    It begins with a letter that is no digit, because spreadsheets make numbers of what looks like one: 12e4 is 120000.
+    It begins with an s, because spreadsheets make a number of what looks like one: 12e4 becomes 120000.
 
     Raises:
         GraderError: the log holds a number that no log can be written with, such as an infinite time.
@@ -59,7 +59,7 @@ def session_key(trajectory: Trajectory) -> str:
         for event in (trajectory.started, *trajectory.events):
             digest.update(to_line(event).encode())
     except ValueError as error:
-        raise GraderError(f"{trajectory.path}: a number in it is none that JSON has: {error}") from error
+        raise GraderError(f"{trajectory.path}: it holds a number that JSON cannot: {error}") from error
     return f"s{digest.hexdigest()[:12]}"
 
 

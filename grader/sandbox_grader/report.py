@@ -179,7 +179,7 @@ class Report:
         return sum((item.spent for item in self.sessions if item.spent != nothing), nothing)
 
     def missed(self, threshold: float, judged: Judged = "mean") -> str | None:
-        """In a line, what of a threshold was missed, by how much; None if it was met.
+        """By how much a threshold was missed, and where, in a line; None if it was met.
 
         It is met if every session that its user did not spoil is scored, and the mean (or the ``low`` end of its
         interval, which is the mean where one scenario is all there is) is at least ``threshold``.

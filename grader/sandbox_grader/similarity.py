@@ -38,7 +38,7 @@ def similarity(name: str) -> Similarity:
     a text to its vector.
 
     Raises:
-        GraderError: there is none of that name, or what it needs is not installed.
+        GraderError: no measure has that name, or what it needs is not installed.
     """
     kind, _, place = name.partition(":")
     if place and kind == "embedding":

@@ -68,7 +68,7 @@ class Price:
 
     @classmethod
     def from_json(cls, told: object) -> "Price | None":
-        """From what a manifest has; None where that is no price."""
+        """The price that a manifest has; None where what it has is not a price."""
         if not is_object(told):
             return None
         prompt, completion = told.get("prompt"), told.get("completion")

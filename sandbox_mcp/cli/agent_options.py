@@ -62,7 +62,7 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
     """The agent that the options ask for.
 
     Raises:
-        UnknownAgentError: there is none of that name, or it lacks what it needs.
+        UnknownAgentError: no agent has that name, or it lacks what it needs.
     """
     from sandbox_clients.registry import agent_named
     from sandbox_clients.settings import AgentSettings

@@ -26,7 +26,7 @@ from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 
 if TYPE_CHECKING:
-    from sandbox_grader import Report
+    from sandbox_grader import Report, Scores
 
 
 @click.command()
@@ -152,13 +152,21 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
     from sandbox_grader.counting import why_not
     from sandbox_grader.wording import alike, certainty, family_lines, of_tapes
 
-    turns = "toolsandbox.turn_count"
-    measured = (report.metric, turns, "tooltalk.recall", "tooltalk.precision")
-    headers = [report.metric.removeprefix("toolsandbox."), "turns", "recall", "precision"]
-    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), lambda item: item.number(turns))
-    rows = [(item.session, *map(item.number, measured), why_not(item, report.metric) or "") for item in shown]
+    def turns(item: "Scores") -> int | None:
+        count = item.number("toolsandbox.turn_count")
+        return None if count is None else int(count)
+
+    metric = report.metric.removeprefix("toolsandbox.")
+    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), turns)
+    rows = [
+        (
+            item.session, item.number(report.metric), turns(item), item.number("tooltalk.recall"),
+            item.number("tooltalk.precision"), why_not(item, report.metric) or "",
+        )
+        for item in shown
+    ]  # fmt: skip
     if rows:
-        print_table(("session", *headers, "not scored because"), rows)
+        print_table(("session", metric, "turns", "recall", "precision", "not scored because"), rows)
     if left:
         click.echo(left)
     for table in certainty(report):
@@ -169,7 +177,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         low, high = (side.score if side else None for side in (report.floor, report.ceiling))
         told = f" (floor {low:.3f}, ceiling {high:.3f})" if low is not None and high is not None else ""
         scored = counted(summary["counts"]["scored"], "scored session")
-        click.echo(f"\n{scored}, mean {headers[0]} {mean:.3f}{told}, mode {report.mode}")
+        click.echo(f"\n{scored}, mean {metric} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
     for line in (*alike(report), *of_tapes(report)):

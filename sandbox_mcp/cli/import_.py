@@ -186,7 +186,7 @@ def _kept(folder: Path, name: str, events: "Sequence[Event]", trials: _Trials) -
 
 
 def _started(line: bytes) -> "SessionStarted | None":
-    """What the first line of a log says; None where it is no log's."""
+    """What the first line of a log says; None where the line does not begin a log."""
     from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory
 
     try:

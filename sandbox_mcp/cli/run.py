@@ -306,7 +306,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
     from sandbox_mcp.run.unit import Shard
 
     options = recipe.options
-    # what an agent of one's own prints is no result; a person at a terminal needs stdout to edit lines
+    # what a user's own agent prints is not a result; a person at a terminal needs stdout to edit lines
     aside = nullcontext() if options["user"] == "human" else redirect_stdout(sys.stderr)
     with terminated_as_interrupted(), aside:
         executor = _executor(recipe)

@@ -33,7 +33,7 @@ class Play:
 
 
 def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
-    """The scenarios to serve. Those of one's own are looked through now, since a client could be told but little.
+    """The scenarios to serve. The user's own are checked now, since a client could be told little of what is wrong.
 
     Raises:
         ScenarioError: a file cannot be used.

@@ -1,6 +1,6 @@
 """The scripted model endpoint: speaks the providers' protocols, and says what a script or a scenario tells it to.
 
-It stands in for a model where none is at hand: in tests, and in a dry run of a stack of one's own without a key.
+It stands in for a model where none is at hand: in tests, and in a dry run of a whole stack without a key.
 """
 
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn

@@ -1,6 +1,6 @@
 """What asking a model comes to, whatever the protocol: which endpoint, how patiently, and what was answered.
 
-Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, half an answer, an answer that is none)
+Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, an answer that is cut off or malformed)
 are retried with back-off, and ``Retry-After`` is honoured; faults that will not pass are told at once. No fault is an
 answer.
 """
@@ -164,7 +164,7 @@ class ModelEndpoint(ABC):
         """What a response says.
 
         Raises:
-            ValueError, LookupError, TypeError, AttributeError: it is none.
+            ValueError, LookupError, TypeError, AttributeError: it does not have the form of an answer.
         """
 
     async def request(self, request: Mapping[str, Any]) -> ModelAnswer:

@@ -254,7 +254,7 @@ class Index:
         return found.trajectory, found.scores, scenario, run
 
     def session(self, key: str) -> tuple[Trajectory, Scores, Scenario | None, str] | None:
-        """What is in the log of a session, and what came of it; None where there is none of that name."""
+        """The log of a session, its scores, its scenario and its run; None where no session has that key."""
         place = self.log_of(key)
         return place and self.opened(*place)
 

@@ -51,7 +51,7 @@ class SessionAtHand:
         """Call a tool and get its result.
 
         Raises:
-            ToolRefusedError: the tool refused, or there is none of that name.
+            ToolRefusedError: the tool refused, or no tool has that name.
         """
         found = self.session.call(name, copy.deepcopy(arguments))
         if found.error is not None:

@@ -89,7 +89,7 @@ class Conversations(PlayableSuite):
         """One conversation as a scenario.
 
         Raises:
-            UnknownScenarioError: there is none of that name.
+            UnknownScenarioError: no conversation has that name.
             NoCheckoutError: its file, or a database, is not as ToolTalk has it.
         """
         if name not in self._talks:

@@ -74,7 +74,7 @@ def scenarios(
         user: Who plays the user, ``scripted`` or ``llm``.
         user_model: Model of the llm user.
         user_base_url: Its endpoint.
-        places: A scenario file or folder of one's own.
+        places: A scenario file or folder of your own.
         out: Folder for our own logs.
         seed: Decides the world's ids.
     """

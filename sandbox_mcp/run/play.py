@@ -107,7 +107,7 @@ async def conversing(agent: Agent, brief: Brief, watched: Watched) -> AsyncGener
 async def answer_to(conversation: Conversation, message: str, watched: Watched, patience: float) -> AgentTurn:
     """The agent's answer; one that says nothing where the session ended before it gave any.
 
-    What comes too late is no answer either, as that of an agent that held up the event loop and could not be stopped.
+    An answer that comes too late does not count, as from an agent that held up the event loop and could not be stopped.
 
     Raises:
         AgentError: it gave none within ``patience`` seconds, or broke.

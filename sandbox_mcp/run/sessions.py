@@ -111,7 +111,7 @@ class Crew:
         return grade(trajectory, own, metrics=self.metrics, keep_spoiled=self.keep_spoiled)
 
     def scores_key(self) -> str | None:
-        """What tells that :meth:`judge` would say the same of the same log; None where that cannot be told."""
+        """A key, equal where :meth:`judge` would say the same of the same log; None where that cannot be known."""
         from sandbox_grader.many import scores_key
 
         files = self.suite.own_files()

@@ -39,7 +39,7 @@ Result: {"name": "Cormorant Point", "height_ft": 118, "built": 1904}
 Answer: Cormorant Point is taller, by 26 feet."""
 
 LONGEST = 80
-"""Characters of what was chosen that are shown where it is no file."""
+"""How many characters of a choice an error shows, where the choice is not a file."""
 BUILT_IN: Mapping[str, str] = MappingProxyType({"one-shot": ONE_SHOT})
 """The built-in choices by name. ``one-shot`` is ToolScan's: how to go about a question, and one worked example.
 Source: ToolScan, section 7 and table 8."""

@@ -52,7 +52,7 @@ class DirectTarget:
 
     @property
     def url(self) -> str | None:
-        """There is none."""
+        """None: tools in this process have no address."""
         return None
 
     @property

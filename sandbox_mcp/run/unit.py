@@ -40,7 +40,7 @@ class Shard:
         """See that there is such a part.
 
         Raises:
-            RunError: there is none.
+            RunError: there are fewer parts, or the number is below 1.
         """
         if not 1 <= self.index <= self.count:
             raise RunError(f"there is no part {self.index} of {self.count}; parts are counted from 1")

@@ -76,7 +76,7 @@ class RecordedLines:
         """The lines of the session of the same scenario, variant and trial, of the same seed if there are several.
 
         Raises:
-            RunError: there is none, or it began with other words.
+            RunError: the log has no such session, or it began with other words.
         """
         which = f"scenario {spec.scenario.name!r}, variant {spec.variant!r}, trial {spec.trial}"
         by_seed = self.sessions.get((spec.scenario.name, spec.variant, spec.trial), {})
@@ -126,7 +126,7 @@ def recorded_lines(path: Path) -> RecordedLines:
     """The lines of a log, or of all logs in a folder such as a run's.
 
     Raises:
-        TrajectoryError: a log cannot be read, or there is none.
+        TrajectoryError: a log cannot be read, or no log was found.
         RunError: there are two of the same session, and its user said other words in each.
     """
     found: dict[tuple[str, str, int], dict[int, RecordedWords]] = {}

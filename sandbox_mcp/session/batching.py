@@ -38,13 +38,13 @@ class Mark:
 
 
 def mark_in(meta: object) -> Mark | None:
-    """The mark in a call's ``_meta``; None where there is none, or none that makes sense."""
+    """The mark in a call's ``_meta``; None where it has no mark, or one that makes no sense."""
     raw = cast("Mapping[str, Any]", meta).get(BATCH_KEY) if isinstance(meta, Mapping) else None
     if not isinstance(raw, Mapping):
         return None
     mark = cast("Mapping[str, Any]", raw)
     id_, index, size = mark.get("id"), mark.get("index"), mark.get("size")
-    if not isinstance(id_, str) or type(index) is not int or type(size) is not int:  # true and false are no numbers
+    if not isinstance(id_, str) or type(index) is not int or type(size) is not int:  # a boolean is not an index
         return None
     return Mark(id_, index, size) if 1 <= size <= LARGEST and 0 <= index < size else None
 

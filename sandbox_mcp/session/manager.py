@@ -172,7 +172,7 @@ class SessionManager:
         """The session of that token, which counts as used by it.
 
         Raises:
-            UnknownSessionError: there is none.
+            UnknownSessionError: no open session has that token.
         """
         try:
             opened = self._open[token]
@@ -185,7 +185,7 @@ class SessionManager:
         """End a session, unless it has ended, and forget it.
 
         Raises:
-            UnknownSessionError: there is none of that token.
+            UnknownSessionError: no open session has that token.
             OSError: its log cannot be written; it is forgotten all the same.
         """
         opened = self.get(token)

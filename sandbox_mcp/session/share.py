@@ -20,7 +20,7 @@ class Tallies:
         self.count = count
 
     def set(self, index: int, what: int, figure: int) -> None:
-        """Say a figure of one's own."""
+        """Write one of this process's figures, where the others can read it."""
         self._figures[2 * index + what] = figure
 
     def of_each(self, what: int) -> list[int]:

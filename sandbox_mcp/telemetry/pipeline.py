@@ -184,7 +184,7 @@ def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exportin
 
 
 def _exporter(signal: Signal, name: str) -> Any:
-    """The exporter of that name; None where there is none, which is told."""
+    """The exporter of that name; None, with a warning, where there is no such exporter."""
     console = {"traces": ConsoleSpanExporter, "metrics": ConsoleMetricExporter, "logs": ConsoleLogRecordExporter}
     if name == "console":
         return console[signal](out=sys.stderr)  # stdout is for results, and in 'serve' the wire

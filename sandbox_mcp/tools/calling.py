@@ -190,7 +190,7 @@ def is_object(arguments: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def as_text(arguments: object) -> str:
-    """Arguments that are no such object as text that any wire takes, and that is read here as what it stands for.
+    """Arguments that are not such an object, as text that any wire takes and that is read here as what it stands for.
 
     Text that is not Unicode stays the JSON that escapes it; what nobody reads back is shown, and what is too long cut.
     """
@@ -233,7 +233,7 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, st
 
 
 def _no_json_in(value: object) -> str:
-    """The first thing in a value that JSON, or a log, has nothing for, in words; empty where there is none."""
+    """The first thing in a value that neither JSON nor a log can hold, in words; empty where there is no such."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         for item in level:

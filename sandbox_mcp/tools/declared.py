@@ -51,7 +51,7 @@ class DeclaredTool:
                 check_table_of(role, tables, world, f"{where}: {item.name!r}")
         if self.reaches is not None and self.reaches not in signed.names:
             known = ", ".join(signed.names) or "none"
-            raise WorldError(f"{where}: reaches names {self.reaches!r}, which is no argument; there are: {known}")
+            raise WorldError(f"{where}: reaches names {self.reaches!r}, not one of its arguments: {known}")
         overwrites = self.effects is None or bool(self.effects.updates or self.effects.removes)
         function, tool, effects, names = self.function, self.name, self.effects, signed.names
 

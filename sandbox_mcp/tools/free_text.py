@@ -63,7 +63,7 @@ def unpack(name: str, arguments: object, actions: Mapping[str, PresentedTool]) -
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]] | None:
-    """Name and arguments of an action, or None where the text is none."""
+    """Name and arguments of an action, or None where the text is not an action."""
     head = _HEAD.match(text)
     if head is None:
         return None

@@ -30,12 +30,12 @@ class Hints:
     """A world's own choices; each left out goes by roles.
 
     ``wrong`` gives values that an argument should not have had, from the state, the tool, the argument and the right
-    value; ``read`` what of a call's arguments the world looks at, all where it is left out, for of the rest no value is
-    wrong; ``some`` a value that fits an argument of a name, None where it knows none. ``meant`` are arguments that say
-    who or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is the column of a
-    table that an argument ends up in under another name, ``switches`` the one that a tool sets to on or off. ``looks``
-    are queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls that undo a change
-    of a row, and calls that were not asked for.
+    value; ``read`` those of a call's arguments that the world looks at, since no value of the others is wrong (all
+    where it is left out); ``some`` a value that fits an argument of a name, None where it knows none. ``meant`` are
+    arguments that say who or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is
+    the column of a table that an argument ends up in under another name, ``switches`` the one that a tool sets to on or
+    off. ``looks`` are queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls
+    that undo a change of a row, and calls that were not asked for.
 
     ``needs`` says which switches must be on for a call; ``off_first`` is the switch that has to be off before another
     one can be switched on.

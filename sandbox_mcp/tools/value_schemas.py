@@ -154,7 +154,7 @@ class Misfit:
     needless: bool = False
 
     def told(self, shown: Callable[[Any], str] = repr) -> str:
-        """What is wrong, in words; what should not be there, or is not, is no value to be shown."""
+        """What is wrong, in words; without the value where it should not be there, or is missing."""
         but = "" if self.needless or self.expected == GIVEN else f", not {shown(self.value)}"
         return f"{self.path} must be {self.expected}{but}"
 

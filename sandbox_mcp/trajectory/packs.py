@@ -287,7 +287,7 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
 
 
 def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> list[tuple[str, int, str]]:
-    """The sessions in a frame, from its index, or else from what of it is whole."""
+    """The sessions in a frame, from its index, or else from those of its lines that are whole."""
     if frame.index is not None:
         with suppress(ValueError, KeyError, TypeError):  # what an index that is damaged says is in the frame as well
             listed: list[Any] = json.loads(frame.index)["sessions"]

@@ -101,7 +101,7 @@ def _read(schema: TableSchema) -> FixedRows:
 
 
 def _raw_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """What stands in each line of a file; the mark that spreadsheets begin one with is no part of its first column."""
+    """What stands in each line of a file, without the byte order mark with which spreadsheets begin one."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

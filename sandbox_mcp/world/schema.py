@@ -8,7 +8,7 @@ ColumnType = Literal["string", "number", "integer", "boolean", "timestamp", "lis
 RoleKind = Literal["key", "id", "text", "moment", "secret"]
 DefaultMeasure = Literal["exact", "close", "rouge"]
 REQUIRED: Any = object()
-"""As a column's default: there is none, so every row has to say."""
+"""In place of a column's default: the column has no default, so every row has to say its value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Tx:
         """The row of that id.
 
         Raises:
-            NoDataError: there is none.
+            NoDataError: no row has it.
         """
         found = self.find(table, id)
         if found is None:
@@ -70,7 +70,7 @@ class Tx:
         """The only row of a table, or the only one in which columns have these values.
 
         Raises:
-            NoDataError: there is none.
+            NoDataError: there is no such row.
             DuplicateError: there is more than one.
         """
         schema = schema_of(table)

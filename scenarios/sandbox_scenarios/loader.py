@@ -295,7 +295,7 @@ class Suite:
         """One scenario.
 
         Raises:
-            UnknownScenarioError: there is none of that name.
+            UnknownScenarioError: no scenario has that name.
             ScenarioFileError: its file cannot be used.
         """
         if name not in self._known.built:

@@ -116,7 +116,8 @@ def _bool(loader: Any, node: Any) -> bool:
 
 def _not_a(kind: str, node: Any) -> yaml.constructor.ConstructorError:
     shown = repr(node.value) if isinstance(node.value, str) and len(node.value) <= MOST_DIGITS else "this"
-    return yaml.constructor.ConstructorError(None, None, f"{shown} is tagged as a {kind} and is none", node.start_mark)
+    told = f"{shown} is tagged as a {kind}, which it is not"
+    return yaml.constructor.ConstructorError(None, None, told, node.start_mark)
 
 
 def _foreign(_: Any, node: Any) -> None:

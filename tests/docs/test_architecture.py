@@ -1,4 +1,4 @@
-"""The page about the house, held against the house: every place, class and function it names is there."""
+"""The page about the architecture, held against the code: every place, class and function it names is there."""
 
 import ast
 import re
@@ -44,10 +44,10 @@ def test_every_class_and_function_is_there(name: str) -> None:
     assert definitions()[name]
 
 
-def test_every_room_is_on_the_page() -> None:
+def test_every_package_is_on_the_page() -> None:
     inner = [path for path in (ROOT / "sandbox_mcp").iterdir() if (path / "__init__.py").exists()]
-    rooms = {f"sandbox_mcp/{path.name}/" for path in inner} | {f"{package}/" for package in PACKAGES[1:]}
-    assert rooms == set(re.findall(r"^\| `([^`]+/)` \|", PAGE.partition("## Words")[0], re.MULTILINE))
+    packages = {f"sandbox_mcp/{path.name}/" for path in inner} | {f"{package}/" for package in PACKAGES[1:]}
+    assert packages == set(re.findall(r"^\| `([^`]+/)` \|", PAGE.partition("## Glossary")[0], re.MULTILINE))
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
@@ -58,7 +58,7 @@ def test_the_layers_are_those_that_are_checked() -> None:
 
 
 def test_the_glossary_is_short() -> None:
-    words = PAGE.partition("## Words")[2].partition("\n## ")[0]
+    words = PAGE.partition("## Glossary")[2].partition("\n## ")[0]
     assert 10 <= len(re.findall(r"^\| `", words, re.MULTILINE)) <= 20
 
 
@@ -67,11 +67,11 @@ def test_a_class_name_means_one_thing_in_all_packages() -> None:
     assert {name: files for name, files in classes.items() if files[1:]} == {}
 
 
-def test_the_picture_names_rooms_that_exist() -> None:
+def test_the_picture_names_packages_that_exist() -> None:
     picture = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
-    rooms = re.findall(r'class="room"[^>]*>([^<]+)<', picture)
-    assert len(rooms) > 8
-    assert [room for room in rooms if not any((ROOT / base / room).is_dir() for base in ("", "sandbox_mcp"))] == []
+    named = re.findall(r'class="room"[^>]*>([^<]+)<', picture)
+    assert len(named) > 8
+    assert [name for name in named if not any((ROOT / base / name).is_dir() for base in ("", "sandbox_mcp"))] == []
 
 
 def test_a_stranger_gets_here_from_the_readme() -> None:

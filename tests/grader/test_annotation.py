@@ -104,5 +104,5 @@ def test_a_session_is_called_alike_wherever_its_log_lies_and_never_like_a_number
     log = Play().says("Done.").done()
     assert session_key(log) == session_key(replace(log, path="elsewhere"))
     assert re.fullmatch("s[0-9a-f]{12}", session_key(log))
-    with pytest.raises(GraderError, match=r"^odd\.jsonl: a number in it is none that JSON has"):
+    with pytest.raises(GraderError, match=r"^odd\.jsonl: it holds a number that JSON cannot"):
         session_key(replace(log, path="odd.jsonl", events=(replace(log.events[0], clock=float("inf")),)))

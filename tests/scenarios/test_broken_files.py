@@ -44,10 +44,10 @@ WHOLE_FILES = {
     "a foreign tag": (file_of(entry("about: !!python/name:os.system x " + HERE)), "is not valid YAML"),
     "a set": (f"family: mine\nscenarios: !!set {{a, b}} {HERE}\n", "nothing here may be tagged tag:yaml.org,2002:set"),
     "bytes": (f"family: !!binary QUJD {HERE}\nscenarios: []\n", "nothing here may be tagged"),
-    "a false bool": (f"family: !!bool x {HERE}\nscenarios: []\n", "'x' is tagged as a bool and is none"),
-    "a false number": (f"family: !!int x {HERE}\nscenarios: []\n", "'x' is tagged as a number and is none"),
+    "a false bool": (f"family: !!bool x {HERE}\nscenarios: []\n", "'x' is tagged as a bool, which it is not"),
+    "a false number": (f"family: !!int x {HERE}\nscenarios: []\n", "'x' is tagged as a number, which it is not"),
     "a list as number": (f"family: !!float [1] {HERE}\nscenarios: []\n", "is not valid YAML"),
-    "a false date": (f"family: !!timestamp x {HERE}\nscenarios: []\n", "'x' is tagged as a date and is none"),
+    "a false date": (f"family: !!timestamp x {HERE}\nscenarios: []\n", "'x' is tagged as a date, which it is not"),
     "no such day": (file_of(entry(f"clock: {{now: 2025-02-30 08:00:00}} {HERE}")), "day is out of range for month"),
     "a control character": (f"family: é\nabout: \x07 {HERE}\n", "is not valid YAML: control characters"),
     "a circle of aliases": (

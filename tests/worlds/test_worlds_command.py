@@ -266,7 +266,7 @@ def test_a_slip_in_a_declaration_is_told_with_its_place_when_the_file_is_loaded(
         ),
         (
             '@w.action(reaches="whom")\ndef slip(tx: Tx, to: str) -> None:\n    """Send."""',
-            "reaches names 'whom', which is no argument; there are: to",
+            "reaches names 'whom', not one of its arguments: to",
         ),
     ],
 )

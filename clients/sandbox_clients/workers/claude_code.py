@@ -135,7 +135,7 @@ class MessageEvents:
         """The answer.
 
         Raises:
-            RuntimeError: there is none, and it is not the model's doing.
+            RuntimeError: it ended without one, and the model is not to blame.
         """
         if self.result is None:
             raise RuntimeError(f"Claude Code ended without an answer, {self.ending}")

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 HEADER = "SANDBOX_MCP_HEADER_"
-"""How the variables begin that hold what headers say: variables are no file, and no list of processes shows them."""
+"""How the variables begin that hold headers: no list of processes shows them, as it does arguments, and no file."""
 
 
 @dataclass(frozen=True)

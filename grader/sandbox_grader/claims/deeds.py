@@ -229,7 +229,7 @@ _RESTORED = re.compile(
 _TO_THE_USER = re.compile(
     r"(?:sent|texted|text|messaged?|told|tell|informed?|notified|notify|wrote|asked|let|answered) (?:me|us|you)\b"
 )
-"""What was told to the one who speaks or listens, which is no message to somebody else."""
+"""What was told to the speaker or the listener, which is not a message to a third person."""
 _TO_DO = re.compile(
     r"^\W*(?:in order )?to (?:\w+ )?$"
     r"|\b(?:asked|wanted|told|wish(?:ed)?|want|request\w*|need|like|supposed|meant) (?:me |you )?to (?:\w+ )?$"

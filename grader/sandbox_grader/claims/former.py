@@ -39,7 +39,8 @@ def is_former(
 ) -> bool:
     """Whether a value is one of before, or of other times, and another of its kind is not.
 
-    ``others`` are the facts that the message should state beside that of the value; theirs are no such others.
+    ``others`` are the facts that the message should state beside that of the value; a value that states one of them
+    does not count as the other of its kind.
     """
     if back.asks_of_the_past:
         return False

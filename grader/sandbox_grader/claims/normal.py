@@ -190,7 +190,7 @@ _SENTENCE_START = re.compile(r"^|(?<=[.!?] )(?=[A-Z])")
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z\b|[+-]\d\d:?\d\d(?![\d:]))|(?<=T\d\d:\d\d))"
 )
-"""A moment as programs write it, whose distance from Greenwich is no time of day."""
+"""A moment as programs write it, whose offset from UTC must not be read as a time of day."""
 _LETTERS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(r"\d")
 

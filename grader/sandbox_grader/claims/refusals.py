@@ -1,7 +1,7 @@
 """Whether a message says that something cannot be done, and what: inability and topic in one breath, in any wording.
 
-Policy: naming every thing that might be missing is not naming the right one, and a refusal that gives the answer after
-all is none.
+Policy: naming everything that might be missing is not naming the right thing, and a refusal that gives the answer after
+all does not count as a refusal.
 """
 
 import re
@@ -87,7 +87,7 @@ def refused(spoken: Spoken, fact: Fact, mentions: Sequence[Mention] = (), back: 
 
 
 def _only_takes_back(spoken: Spoken, parts: Sequence[Clause]) -> bool:
-    """Whether the last withdrawal ends a sentence, so that its "not" is no inability of its own."""
+    """Whether the last withdrawal ends a sentence, so that its "not" does not say that something cannot be done."""
     first, last = parts[0].start, parts[-1].end
     return first < spoken.withdrawn <= last and not re.search(r"\w", spoken.low[spoken.withdrawn : last])
 

@@ -14,7 +14,7 @@ How = Literal["", "guess", "ignorance", "failed", "unreal", "foretold", "withdra
 
 ``guess`` and ``ignorance``: the speaker does not know it. ``failed``: it came to nothing. ``unreal``: it is a joke, a
 story, an example or somebody else's. ``foretold``: it was called untrue before it was told. ``withdrawn``: it was taken
-back afterwards. A refusal may say what is not known or what failed; it is none where it is guessed.
+back afterwards. A refusal may say what is not known or what failed; where that is guessed, it does not count as one.
 """
 
 # Single words, for remarks that are made of nothing else (``not all that sure about any of this``).
@@ -105,7 +105,7 @@ _WORK = (
     r"|joke|riddle|ad|advert|commercial|brochure|poster|lyric|song|game)s?"
 )
 _OF_A_WORK = r"(?:schedule|listing|list|plan|night|club|times?|hours|tickets?|reminder|details?)"
-"""Things about works, which are no fiction."""
+"""Things that are about works of fiction, and are not fiction themselves."""
 _SAY = r"(?:say|tell|write|read|answer|reply|report|claim|announce|state|go|sound|look)"
 _SAYS = r"(?:says?|said|claims?|claimed|reckons?|swears?|swore|insists?|thinks?|believes?|told me)"
 

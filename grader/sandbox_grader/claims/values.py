@@ -310,7 +310,7 @@ def _clocked(match: re.Match[str]) -> Mention | None:
 
 
 _COUNTS = any_case(r"\b(?:timers?|countdown|duration|stopwatch)\b[^.!?\n]{0,32}$")
-"""Before hours, minutes and seconds that are no time of day."""
+"""Words before hours, minutes and seconds that are a duration, not a time of day."""
 
 
 def _tabled(match: re.Match[str]) -> Mention:

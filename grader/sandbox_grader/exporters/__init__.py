@@ -23,7 +23,7 @@ def exporter(name: str) -> Exporter:
     """The exporter to a format.
 
     Raises:
-        GraderError: there is none of that name.
+        GraderError: no exporter has that name.
     """
     home = EXPORTERS.get(name)
     if home is None:

@@ -45,7 +45,7 @@ def importer(name: str) -> Importer:
     """The importer of a format.
 
     Raises:
-        GraderError: there is none of that name, or the one of another package cannot be used.
+        GraderError: no importer has that name, or another package's importer of that name cannot be used.
     """
     home = IMPORTERS.get(name)
     if home is not None:

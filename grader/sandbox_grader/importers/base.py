@@ -1,4 +1,4 @@
-"""What every importer returns: a session's events in our form, and what of the source could not be mapped."""
+"""What every importer returns: a session's events in our form, and what in the source could not be mapped."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager

@@ -72,7 +72,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given folders of results, or single files from them.
 
     Raises:
-        ImportFormatError: there is no session in a folder, or a file is none of ToolSandbox's.
+        ImportFormatError: a folder has no session, or a file is not one of ToolSandbox's.
     """
     names = Names()
     for path in paths:

@@ -285,7 +285,7 @@ def evaluate(case: Case) -> CompatResult:
 
     Score: the mean similarity of the milestones under the best assignment, 0 if any minefield has a similarity above 0.
     Without milestones 1, without minefields 0; a graph with a cycle matches nothing and scores -1 / nodes. Where there
-    is no message nothing is met.
+    are no messages nothing is met.
 
     Source: ToolSandbox, section 4 and its evaluation code.
 

@@ -27,7 +27,7 @@ _ALL: Bits = -1
 
 @dataclass(frozen=True, slots=True)
 class Hope:
-    """A row that is a little like some expected one, with its similarity to each: now, and what of it lasts."""
+    """A row that is a little like some expected one, with its similarity to each: now, and as far as it lasts."""
 
     life: Life
     now: tuple[float, ...]

@@ -14,7 +14,7 @@ Mark = Any
 
 
 def same_marks(marks: Sequence[Hashable]) -> list[int]:
-    """For every index the last earlier one with an equal mark, -1 where there is none."""
+    """For every index the last earlier one with an equal mark, or -1."""
     last: dict[Hashable, int] = {}
     found = list[int]()
     for index, mark in enumerate(marks):
@@ -64,7 +64,7 @@ def suffix_maxima(series: Sequence[float]) -> list[float]:
 
 
 def _rivals(series: Sequence[float], alike: Sequence[int]) -> list[int]:
-    """For each index the last one known that looks the same with at least its similarity, -1 if there is none."""
+    """For each index the last one known that looks the same with at least its similarity, or -1."""
     rivals = list(alike)
     for index in _above_zero(series):
         rival, similarity = rivals[index], series[index]

@@ -1,6 +1,6 @@
 """What milestones take from each other: which values, and which calls they could be taken from.
 
-Policy: two calls that yield the same are one, and a call that yields nothing of use to the other milestone is none.
+Policy: calls that yield the same count as one, and a call that yields nothing the other milestone can use is left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

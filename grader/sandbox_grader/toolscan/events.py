@@ -37,7 +37,7 @@ class EpisodeStep:
 
     @property
     def tool(self) -> str:
-        """The canonical name of the tool, or what was asked for where there is none."""
+        """The canonical name of the tool, or the name that was called where no tool has it."""
         return self.call.tool or self.call.name
 
     @property

@@ -1,4 +1,4 @@
-"""Mutants that do more than was asked: look around, undo what was achieved, touch what is none of their business.
+"""Mutants that do more than was asked: look around, undo what was achieved, touch what they were not asked to touch.
 
 Policy: they are offered all tools there are, but for those that the scenario withholds. What would not change anything
 in this scenario's world is not tried.

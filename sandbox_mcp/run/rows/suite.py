@@ -90,7 +90,7 @@ class RowSuite(PlayableSuite):
         """The dialogue of that name.
 
         Raises:
-            UnknownScenarioError: there is none.
+            UnknownScenarioError: no dialogue has that name.
         """
         found = self._dialogues.get(name)
         if found is None:

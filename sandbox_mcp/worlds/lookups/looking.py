@@ -63,7 +63,7 @@ def only(rows: Sequence[_R], what: str) -> _R:
     """The only row of a search for one thing.
 
     Raises:
-        NoDataError: there is none.
+        NoDataError: nothing was found.
         DuplicateError: there are several; the caller has to say more.
     """
     if not rows:

@@ -60,7 +60,7 @@ class Fills:
         self._read = 0
 
     def to(self, question: FillQuestion) -> Fill | None:
-        """The answer to a question; None where there is none and no model is asked.
+        """The answer to a question; None where it is not known and no model is asked.
 
         Raises:
             TapeError: the file cannot be used.

@@ -99,7 +99,7 @@ class _Answers:
             self._found.setdefault((call.after, call.deed), call)
 
     def to(self, asked: Deed, after: tuple[Deed, ...]) -> Mapping[str, Any] | None:
-        """The result of the call on the tape that is equal; None where there is none."""
+        """The result of the equal call on the tape; None where the tape has no equal call."""
         found = self._found.get((after, asked))
         return found.result if found else None
 

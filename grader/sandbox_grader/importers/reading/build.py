@@ -204,7 +204,7 @@ class SessionBuilder:
         self._open.remove(opened)
 
     def settle(self, where: str | JsonNode, id_: str | None, outcome: CallOutcome, *, name: str | None = None) -> None:
-        """Give an outcome to the open call it belongs to, or name it as a loss where there is none."""
+        """Give an outcome to the open call it belongs to, or name it as a loss where no open call fits."""
         opened = self.find(id_, name)
         if opened is None and id_ is None and name is None:
             self.lose(where, "a result that does not say of which call it is was dropped")
