@@ -23,7 +23,6 @@ MAX_TOKENS = 8192
 class Messages(ModelEndpoint):
     """An endpoint that speaks Messages."""
 
-    package: ClassVar[str] = "anthropic"
     provider: ClassVar[Provider] = ANTHROPIC
     kind: ClassVar[str] = "message"
 

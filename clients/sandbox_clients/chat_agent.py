@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sandbox_clients.base import (
@@ -136,15 +135,12 @@ class ChatAgent(Agent):
         Raises:
             UnknownAgentError: no model is named, the endpoint cannot be asked like this, or the package is missing.
         """
-        agent, package = cls.called, cls.speaks.package
+        agent = cls.called
         if not settings.endpoint.model:
             raise UnknownAgentError(f"the {agent} agent needs to know which model to ask; name one with --model")
         meant = replace(settings.endpoint, provider=cls.speaks.provider)
         if problem := meant.problem():
             raise UnknownAgentError(f"the {agent} agent {problem}")
-        if find_spec(package) is None:
-            install = f"install it with: pip install {package}"
-            raise UnknownAgentError(f"the {agent} agent needs the package {package!r}; {install}")
         return cls(cls.speaks(meant), settings.max_steps, settings.react)
 
     @abstractmethod

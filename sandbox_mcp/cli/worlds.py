@@ -173,10 +173,11 @@ def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:
 def check(names: tuple[str, ...], as_json: bool) -> None:
     """Read the code of worlds and try their tools; exit code 1 if there is anything to mend.
 
-    Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights.
+    Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights. A tape
+    has no code, and is left out.
     """
     from sandbox_mcp.authoring.world_check import Elsewhere, WorldFinding, check_world
-    from sandbox_mcp.worlds import files, load, named
+    from sandbox_mcp.worlds import TAPE, files, load, named
     from sandbox_mcp.worlds import names as all_names
 
     own = [world for path in files() for world in load(path)]
@@ -186,6 +187,9 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
             worlds.append(named(name))
         except SandboxError as error:
             found.append(WorldFinding(name, name, "declaration", str(error)))
+    for tape in [world for world in worlds if world.origin.endswith(TAPE)]:
+        worlds.remove(tape)
+        click.echo(f"not checked: {tape.name} is a tape, which has no code; lint the scenarios over it", err=True)
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
     elsewhere = Elsewhere(worlds)
     with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings

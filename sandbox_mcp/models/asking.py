@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -24,15 +25,19 @@ class EndpointError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who a protocol comes from: its own address, and the variables that people keep another one and the key in."""
+    """Who a protocol comes from: its own address, and the variables that people keep another one and the key in.
+
+    ``package`` has the provider's client.
+    """
 
     url: str
     url_variable: str
     key_variable: str
+    package: str
 
 
-OPENAI = Provider("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
-ANTHROPIC = Provider("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+OPENAI = Provider("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "openai")
+ANTHROPIC = Provider("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "anthropic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +86,18 @@ class EndpointSettings:
             other = f"name another variable with --{option}api-key-env, or another endpoint with --{option}base-url"
             told = f"needs a key for {self.url!r} in the variable {self.named_variable!r}, which is not set"
             return f"{told}; set it, {other}"
-        return self.key_problem()
+        return self.key_problem() or self.package_problem()
 
     def key_problem(self) -> str | None:
         """What keeps the key from being sent: a client that refuses a header quotes it, and the key would be told."""
         if self.key is None or (self.key.isascii() and self.key.isprintable()):
             return None
         return f"cannot send the key in the variable {self.named_variable!r}: it is not one line of ASCII; set it again"
+
+    def package_problem(self) -> str | None:
+        """That the provider's client is not installed, if so, and what installs it."""
+        package = self.provider.package
+        return None if find_spec(package) else f"needs the package {package!r}; install it with: pip install {package}"
 
     def describe(self) -> Mapping[str, Any]:
         """What a log may say of it: no key, and no credentials in the address."""
@@ -139,11 +149,10 @@ class ModelAnswer:
 class ModelEndpoint(ABC):
     """A connection to one endpoint in one protocol, shared by all who ask it; opened with the first question.
 
-    ``package`` is the provider's client, ``kind`` what an answer is called.
+    ``kind`` is what an answer is called.
     """
 
     provider: ClassVar[Provider]
-    package: ClassVar[str]
     kind: ClassVar[str]
 
     def __init__(self, settings: EndpointSettings, pacing: Pacing | None = None) -> None:
@@ -188,7 +197,7 @@ class ModelEndpoint(ABC):
     async def _once(self, request: Mapping[str, Any]) -> ModelAnswer:
         if self._client is None:
             self._client = self._open()
-        sdk: Any = import_module(self.package)
+        sdk: Any = import_module(self.provider.package)
         try:
             response = await self._send(self._client, request)
         except sdk.APIStatusError as error:  # the clients of both providers have the same exceptions

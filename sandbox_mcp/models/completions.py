@@ -17,7 +17,6 @@ class OpenAIEndpoint(ModelEndpoint):
     """A connection by OpenAI's client."""
 
     provider: ClassVar[Provider] = OPENAI
-    package: ClassVar[str] = "openai"
 
     def _open(self) -> Any:
         from openai import AsyncOpenAI

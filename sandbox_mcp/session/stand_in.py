@@ -51,7 +51,8 @@ def looked_up(scenario: Scenario, knowledge: object) -> object:
         return knowledge
     settings = EndpointSettings(scenario.fill)
     if settings.problem():
-        needed = f"set {OPENAI.key_variable}, or {OPENAI.url_variable} to the address of an endpoint that needs no key"
+        key = f"set {OPENAI.key_variable}, or {OPENAI.url_variable} to the address of an endpoint that needs no key"
+        needed = settings.package_problem() or key
         raise SandboxError(f"scenario {scenario.name!r} lets {scenario.fill!r} answer, which cannot be asked: {needed}")
     kept = scenario.home.knowledge
     return Fills(kept.path, lambda question: _answer(settings, question), kept.plain)

@@ -146,8 +146,17 @@ class Tx:
         return to_local(self.now if moment is None else moment, self.zone)
 
     def moment(self, wall: datetime) -> float:
-        """The moment of a wall time in the world's zone."""
-        return to_timestamp(wall, self.zone)
+        """The moment of a wall time in the world's zone.
+
+        Raises:
+            ValueError: it lies so near an end of the calendar that it could not be told back.
+        """
+        moment = to_timestamp(wall, self.zone)
+        try:
+            self.local(moment)
+        except ValueError as error:
+            raise ValueError(f"{wall} is out of range; expected a year from 2 to 9998") from error
+        return moment
 
     def wait(self, seconds: float) -> None:
         """Let time pass once the call is over; ValueError if it would go back or never end."""

@@ -1,15 +1,20 @@
 """Who plays the user, as the command line says it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli.run import command
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.user import ScriptedUserModel
+from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.run.users import users_named
 from sandbox_mcp.trajectory import read_trajectory
 from tests.clients.sessions import SUITE
 from tests.each import each
@@ -72,3 +77,10 @@ def test_the_llm_users_tools_are_switched_one_by_one(tmp_path: Path) -> None:
     tools = ["look_up", "check_goal"]
     assert json.loads((tmp_path / "run.json").read_text())["user"]["tools"] == tools
     assert [tool["function"]["name"] for tool in seen[0]["tools"]] == ["end_conversation", *tools]
+
+
+def test_the_llm_user_says_before_the_first_session_which_package_is_missing(monkeypatch: pytest.MonkeyPatch):
+    missing: Callable[[str], None] = lambda _: None  # noqa: E731 - as short as it is
+    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", missing)
+    with pytest.raises(RunError, match="the llm user needs the package 'openai'; install it with: pip install openai"):
+        users_named("llm", EndpointSettings("m", "http://127.0.0.1:9/v1"))

@@ -258,7 +258,7 @@ def test_a_variable_that_was_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch
 
 @each(("agent", "package"), [("openai", "openai"), ("responses", "openai"), ("anthropic", "anthropic")])
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, agent: str, package: str) -> None:
-    monkeypatch.setattr("sandbox_clients.chat_agent.find_spec", lambda _: None)
+    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", lambda _: None)
     with pytest.raises(UnknownAgentError) as caught:
         agent_named(agent, AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1")))
     assert f"pip install {package}" in str(caught.value)

@@ -27,9 +27,9 @@ def mail(key: str, date: str, sender: str = "kai@office.example", subject: str =
 
 
 class Desk:
-    """The office with Ines and Kai in it; ``who`` is logged in."""
+    """The office with Ines and Kai in it, somewhere; ``who`` is logged in."""
 
-    def __init__(self, who: str | None = "ines", **tables: Mapping[str, Any]) -> None:
+    def __init__(self, who: str | None = "ines", zone: str = "UTC", **tables: Mapping[str, Any]) -> None:
         session = {"s": {"session_token": "s", "account": who}} if who else {}
         event = {
             "event_id": "standup", "account": "ines", "name": "Stand-up", "event_type": "meeting",
@@ -54,7 +54,7 @@ class Desk:
             },
             **tables,
         }
-        self.running = Running(snapshot_of(given), Clock(at(NOW), "UTC", 1.0), IdStream("desk"))
+        self.running = Running(snapshot_of(given), Clock(at(NOW), zone, 1.0), IdStream("desk"))
         self.offered = {name: present(tool) for name, tool in named("office").tools.items()}
 
     def outcome(self, tool: str, **arguments: Any) -> Outcome:

@@ -217,6 +217,12 @@ class TestReminders:
     def test_need_a_date_that_exists(self) -> None:
         assert "`due_date` is 'Friday'" in Desk().refusal("AddReminder", task="x", due_date="Friday")
 
+    @each(("zone", "due"), [("Europe/Berlin", "0001-01-01 00:00:00"), ("America/New_York", "9999-12-31 23:59:59")])
+    def test_stay_readable_whatever_date_is_asked_for(self, zone: str, due: str) -> None:
+        desk = Desk(zone=zone)
+        assert f"{due} is out of range" in desk.refusal("AddReminder", task="x", due_date=due)
+        assert len(desk.call("GetReminders")["reminders"]) == 2
+
 
 class TestTheWeather:
     def test_is_told_to_anybody(self) -> None:

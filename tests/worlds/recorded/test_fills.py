@@ -168,6 +168,11 @@ def test_without_a_key_a_scenario_that_is_to_be_filled_in_is_refused_in_one_line
     assert isinstance(done.exception, SandboxError)
     problem = "'look_elsewhere_first' lets 'stand-in' answer, which cannot be asked: set OPENAI"
     assert problem in str(done.exception)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    missing: Callable[[str], None] = lambda _: None  # noqa: E731 - as short as it is
+    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", missing)
+    problem = "'stand-in' answer, which cannot be asked: needs the package 'openai'; install it with: pip install"
+    assert problem in str(played(place, "out").exception)
     manager = SessionManager(Suite([place / "lamps.yaml"]), log_dir=place / "logs")
 
     async def asked_for() -> Any:

@@ -208,6 +208,12 @@ def test_scenarios_over_a_tape_lint_run_grade_and_replay(tmp_path: Path):
     assert invoke("replay", out / "reference", "--world", TAPE).exit_code == 0
 
 
+def test_a_tape_has_no_code_to_check():
+    done = invoke("worlds", "check", "--world", TAPE)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "is a tape, which has no code; lint the scenarios over it" in done.stderr
+
+
 @each(
     ("written", "problem"),
     [
