@@ -74,13 +74,13 @@ class Connections:
         if used is None:
             if isinstance(owner, OpenSession) and await self._plain.answered(owner, scope, read, send):
                 return None
-            return await self._transport.asgi_app(scope, read, self._noting(self._place(owner), send))
+            return await self._asked(scope, read, self._noting(self._place(owner), send))
         place = self._place(owner)
         if used not in place.known:
             return await Response(NOT_FOUND, 404, media_type="application/json")(scope, read, send)
         if scope["method"] == "DELETE":
             self._drop(place, used)
-            return await self._transport.asgi_app(scope, read, send)
+            return await self._asked(scope, read, send)
         self._order.move_to_end(used)
         place.known.move_to_end(used)
         place.known[used] += 1
@@ -88,7 +88,7 @@ class Connections:
             if scope["method"] == "GET":
                 await self._stream(place, scope, read, send)
             elif not (isinstance(owner, OpenSession) and await self._plain.answered(owner, scope, read, send, used)):
-                await self._transport.asgi_app(scope, read, send)
+                await self._asked(scope, read, send)
         finally:
             if used in place.known:
                 place.known[used] -= 1
@@ -134,7 +134,7 @@ class Connections:
 
     async def _stream(self, place: _Place, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a stream of its own until the client goes or the session is over."""
-        ended, state = asyncio.Event(), {"open": False}
+        ended = asyncio.Event()
         if place.over:
             ended.set()
         place.streams.add(ended)
@@ -148,15 +148,22 @@ class Connections:
                 for wait in waits:
                     wait.cancel()
 
-        async def noting(message: Message) -> None:
-            state["open"] = message["type"] == "http.response.start" or message.get("more_body", False)
-            await send(message)
-
         try:
-            await self._transport.asgi_app(scope, receive_or_end, noting)
+            await self._asked(scope, receive_or_end, send)
         finally:
             place.streams.discard(ended)
-        if ended.is_set() and state["open"]:
+
+    async def _asked(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the SDK answer. A stream that it leaves off, as where the server stops, ends as streams should."""
+        unfinished = False
+
+        async def noting(message: Message) -> None:
+            nonlocal unfinished
+            unfinished = message["type"] == "http.response.start" or message.get("more_body", False)
+            await send(message)
+
+        await self._transport.asgi_app(scope, receive, noting)
+        if unfinished:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _end_streams(self, place: _Place) -> None:

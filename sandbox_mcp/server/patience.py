@@ -6,6 +6,7 @@ others out. A request that is being answered is never cut off.
 """
 
 import asyncio
+import logging
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -201,6 +202,7 @@ def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
     """How uvicorn runs an application: no access log, because paths hold secrets, and no line per broken request."""
     import uvicorn
 
+    logging.getLogger("uvicorn.error").addFilter(_tells_of_a_fault)
     patient: Any = connections  # uvicorn expects a class here, and numbers of whole seconds
     return uvicorn.Config(
         app,
@@ -213,6 +215,11 @@ def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
         timeout_graceful_shutdown=2,
         timeout_keep_alive=patient.patience.idle,
     )
+
+
+def _tells_of_a_fault(record: logging.LogRecord) -> bool:
+    """Whether a message is more than the stack of a request that was broken off because the server stopped."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def affordable(most: int) -> int:

@@ -6,6 +6,7 @@ import signal
 import socket
 import urllib.error
 import urllib.request
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,28 @@ def test_a_server_that_is_told_to_stop_closes_its_logs(ends: signal.Signals, cod
     assert "Traceback" not in said["rest"]
     assert log.ended
     assert log.ended.reason == "abandoned"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals as a supervisor does")
+async def test_a_server_that_stops_ends_streams_and_breaks_off_what_never_comes(tmp_path: Path) -> None:
+    """A stream without its end is an error to the client that reads it, and a stack per client hides what matters."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    begun = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    with socket.socket() as half:
+        async with httpx2.AsyncClient(headers=headers) as client, AsyncExitStack() as streams:
+            with http_process("--log-dir", str(tmp_path), SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+                url = api(said["base"], "POST", "/api/sessions", {"scenario": "wifi_off"})["url"]
+                answer = await client.post(url, json=begun)
+                client.headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
+                stream = await streams.enter_async_context(client.stream("GET", url))
+                host = httpx2.URL(url)
+                half.connect((host.host, host.port))
+                half.sendall(f"POST {host.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{".encode())
+                assert (await client.get(f"{said['base']}/healthz")).status_code == 200  # so it has read that too
+            assert await stream.aread() == b""
+    assert "Traceback" not in said["rest"]
+    assert "without completing" not in said["rest"]
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
