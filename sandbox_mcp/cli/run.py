@@ -256,8 +256,8 @@ class Recipe:
         """The crew."""
         from sandbox_mcp.run.evaluate import as_played
         from sandbox_mcp.run.folder import RunFolder
+        from sandbox_mcp.run.instructions import instructions_from
         from sandbox_mcp.run.sessions import JUDGED, Crew
-        from sandbox_mcp.run.told_first import told_first
 
         options = self.options
         if options["row_places"] and (options["mode"] == "prefix" or options["tooltalk"]):
@@ -265,7 +265,7 @@ class Recipe:
         knowledge = chosen_knowledge(*(options[name] for name in ("live", "record_tape", "replay_tape")))
         agent, users, folder = chosen_agent(options), chosen_users(options), RunFolder(options["out"])
         family = options["metric"].partition(".")[0]
-        told = told_first(options["instructions"])
+        told = instructions_from(options["instructions"])
         metrics = tuple(dict.fromkeys((*JUDGED, family)))
         crew = Crew(self.material(), agent, users, folder, knowledge, options["keep_spoiled"], metrics, told)
         return as_played(crew, options["mode"], options["row_answers"])

@@ -150,12 +150,7 @@ def evaluate(
     playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):
         metric = ROWS_METRIC if metric == SCORE else metric
-        if variants != ("base",):
-            raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
-        if mode == "prefix":
-            raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
-        if row_answers == "text" and playing.wants_solution:
-            raise RunError(f"agent {playing.name!r} plays solutions by calls; leave out --row-answers text")
+        _check_rows(playing, variants, mode, row_answers)
     if not isinstance(user, Users) and user not in ("scripted", "llm"):
         raise RunError(f"unknown user {user!r}; known: scripted, llm, or a Users object")
     users = user if isinstance(user, Users) else users_named(user, endpoint)
@@ -185,6 +180,20 @@ def evaluate(
             flush()
     report.name = str(out or playing.name)
     return report
+
+
+def _check_rows(agent: Agent, variants: Sequence[str], mode: RunMode, row_answers: AnswerForm) -> None:
+    """See that nothing was asked for that rows cannot be played with.
+
+    Raises:
+        RunError: something was.
+    """
+    if variants != ("base",):
+        raise RunError(f"rows have no variants; expected 'base' alone, got {', '.join(variants)}")
+    if mode == "prefix":
+        raise RunError("rows are asked on the ground truth's history anyway; leave out --mode prefix")
+    if row_answers == "text" and agent.wants_solution:
+        raise RunError(f"agent {agent.name!r} plays solutions by calls; leave out --row-answers text")
 
 
 @contextmanager

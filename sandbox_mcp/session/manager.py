@@ -24,7 +24,7 @@ from sandbox_mcp.session.log_files import LogFile, LogFiles
 from sandbox_mcp.session.open_session import OpenSession, Presentation
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.session import Session
-from sandbox_mcp.session.stand_in import looked_up
+from sandbox_mcp.session.tape_filling import looked_up
 from sandbox_mcp.session.tool_channel import SEND_TOOL
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.tools import PresentedTool

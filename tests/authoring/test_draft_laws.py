@@ -17,10 +17,10 @@ from sandbox_scenarios.lint import lint
 from bench.drafts import DraftComparison, compare, table
 from sandbox_mcp.authoring.drafting import draft
 from sandbox_mcp.authoring.drafting.flow import Ref, flow_of, says, telling
-from sandbox_mcp.authoring.drafting.mines import minefields_of
-from sandbox_mcp.authoring.drafting.recipients import question_in, user_of
+from sandbox_mcp.authoring.drafting.minefields import minefields_of
 from sandbox_mcp.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves, story_of
+from sandbox_mcp.authoring.drafting.user import question_in, user_of
 from sandbox_mcp.authoring.drafting.words import COMMON, has, words
 from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory

@@ -16,10 +16,10 @@ from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.drafting.flow import Flow, flow_of, says
 from sandbox_mcp.authoring.drafting.milestones import Drafter
-from sandbox_mcp.authoring.drafting.mines import minefields_of
-from sandbox_mcp.authoring.drafting.recipients import user_of
+from sandbox_mcp.authoring.drafting.minefields import minefields_of
 from sandbox_mcp.authoring.drafting.setting import DraftSetting, setting_of
 from sandbox_mcp.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
+from sandbox_mcp.authoring.drafting.user import user_of
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory

@@ -13,9 +13,9 @@ from sandbox_grader.values import is_array, is_object
 from sandbox_scenarios.lint.effects import effects, needs
 
 from sandbox_mcp.authoring.drafting.flow import Flow, ToldValue
-from sandbox_mcp.authoring.drafting.recipients import question_in
 from sandbox_mcp.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.authoring.drafting.story import Story, StoryStep
+from sandbox_mcp.authoring.drafting.user import question_in
 from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
 from sandbox_mcp.world import Change, Column, Row
 from sandbox_mcp.worlds import DEFAULT

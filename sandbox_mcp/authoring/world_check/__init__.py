@@ -8,7 +8,7 @@ from functools import partial
 
 from sandbox_mcp.authoring.world_check.elsewhere import Elsewhere
 from sandbox_mcp.authoring.world_check.findings import RULES, WorldFinding
-from sandbox_mcp.authoring.world_check.lying import lying_in
+from sandbox_mcp.authoring.world_check.module_state import state_of
 from sandbox_mcp.authoring.world_check.reading import read
 from sandbox_mcp.authoring.world_check.sources import sources_of
 from sandbox_mcp.authoring.world_check.trials import tried
@@ -36,7 +36,7 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
     sources = sources_of(world)
     modules = [source.module for source in sources]
     written = tuple(read(world, sources))
-    found = (*undocumented, *_dangling(world), *written, *tried(world, noes, partial(lying_in, world, modules)))
+    found = (*undocumented, *_dangling(world), *written, *tried(world, noes, partial(state_of, world, modules)))
     return tuple(dict.fromkeys(found))
 
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from sandbox_mcp.users.acts.answers import is_beside
 from sandbox_mcp.users.acts.deeds import WORD, classes_in, names_more, tries_again
 from sandbox_mcp.users.acts.kinds import Act, ActReading, Wish
+from sandbox_mcp.users.acts.language import is_readable, without_data
 from sandbox_mcp.users.acts.model import UNIT, act_model, features
 from sandbox_mcp.users.acts.plain import Sentence, sentences
 from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
 from sandbox_mcp.users.acts.said import proposes
-from sandbox_mcp.users.acts.tongue import is_readable, without_data
 
 
 def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = False) -> ActReading:

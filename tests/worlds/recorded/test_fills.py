@@ -21,7 +21,7 @@ from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.stand_in import looked_up
+from sandbox_mcp.session.tape_filling import looked_up
 from sandbox_mcp.tools.calling import call, present
 from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.trajectory.finding import logs_at

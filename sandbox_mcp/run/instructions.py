@@ -45,7 +45,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType({"one-shot": ONE_SHOT})
 Source: ToolScan, section 7 and table 8."""
 
 
-def told_first(chosen: str | None) -> Mapping[str, Any]:
+def instructions_from(chosen: str | None) -> Mapping[str, Any]:
     """What to add to the description of agents that are told a built-in text, or that of a file; for None nothing.
 
     Raises:

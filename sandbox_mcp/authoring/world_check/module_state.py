@@ -1,4 +1,4 @@
-"""What lies in a world's modules, as something that can be compared: has anything in it changed while tools ran?
+"""The state of a world's modules, as something that can be compared: has anything in it changed while tools ran?
 
 Policy: looked at are a module's names, with what is inside lists, mappings and objects of its own classes, the classes
 themselves, what functions keep in defaults, in names of the functions around them and in attributes, and how far
@@ -18,8 +18,8 @@ DEEPEST, MOST = 12, 20_000
 """How deep things are looked into, and how many of them in all."""
 
 
-def lying_in(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, str], object]:
-    """By module and name, what lies there, as plain values; what a world's functions keep lies where they do."""
+def state_of(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, str], object]:
+    """By module and name what is kept there, as plain values; what functions keep stands under their names."""
     found: dict[tuple[str, str], object] = {}
     for module in modules:
         look = _Look(module.__name__)
@@ -33,7 +33,7 @@ def lying_in(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, 
 
 
 class _Look:
-    """One look at what lies in a module."""
+    """One look at what a module keeps."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -44,7 +44,7 @@ class _Look:
         if value is None or isinstance(value, str | bytes | int):
             return value
         if isinstance(value, float | complex):
-            return repr(value)  # as what is no number equals nothing
+            return repr(value)  # NaN would not even equal itself
         if isinstance(value, ModuleType | World) or is_table(value) or depth > DEEPEST or len(self._seen) > MOST:
             return type(value).__name__
         if id(value) in self._seen:

@@ -2,8 +2,8 @@
 
 Policy: the model is told what the server said of the tool, the nearest recorded calls and the acting calls so far, and
 nothing of the scenario, so that it cannot help. An answer that is not in the form of the tool's is asked for once
-more. Where there is none, the session ends as one whose world broke, which counts against neither side. Everything
-else in the process waits meanwhile, because calls happen one after another.
+more. Where there is no usable answer, the session ends as one whose world broke, which counts against neither side.
+Everything else in the process waits meanwhile, because calls happen one after another.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ Answer with one JSON object and nothing else, with one of these keys:
 """What a model is told first, but for what stands for a secret."""
 
 
-class StandInError(Exception):
+class FillError(Exception):
     """The model gave no usable answer for a tape. Not what a tool may raise: the world broke."""
 
 
@@ -68,14 +68,14 @@ def _answer(settings: "EndpointSettings", question: "FillQuestion") -> "Fill":
             with ThreadPoolExecutor(1) as pool:  # the loop that this is called from, if any, cannot wait
                 said = pool.submit(asyncio.run, _asked(settings, messages)).result()
         except Exception as error:
-            raise StandInError(f"{settings.model!r} could not be asked: {error}") from error
+            raise FillError(f"{settings.model!r} could not be asked: {error}") from error
         try:
             return Fill(_result(said, question), settings.model)
         except ValueError as error:
             problem = str(error)
             again = {"role": "user", "content": f"That was not usable: {problem}. Answer again, in the form described."}
             messages += [{"role": "assistant", "content": said or "-"}, again]
-    raise StandInError(f"{settings.model!r} gave no usable answer to {question.asked[0]}: {problem}")
+    raise FillError(f"{settings.model!r} gave no usable answer to {question.asked[0]}: {problem}")
 
 
 async def _asked(settings: "EndpointSettings", messages: list[dict[str, str]]) -> str:
