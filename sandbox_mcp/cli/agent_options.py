@@ -23,16 +23,19 @@ _AGENT = click.option(
     metavar="NAME",
     help="One of 'sandbox-mcp agents', command:LINE, command-text:LINE, a URL, or your own as MODULE:ATTRIBUTE.",
 )
-_MODEL = click.option("--model", default="", show_default=False, help="Model that the agent asks.")
+_MODEL = click.option("--model", metavar="NAME", default="", show_default=False, help="Model that the agent asks.")
 _MODELS = click.option(
     "--model",
     "models",
     multiple=True,
+    metavar="NAME",
     help="Model that the agent asks. May be repeated: a run each, in a folder of its name in --out.",
 )
 _OPTIONS = (
-    click.option("--base-url", help="Endpoint of that model. [default: what the provider's variable says]"),
-    click.option("--api-key-env", help="Variable that holds the key. [default: the provider's own]"),
+    click.option(
+        "--base-url", metavar="URL", help="Endpoint of that model. [default: what the provider's variable says]"
+    ),
+    click.option("--api-key-env", metavar="NAME", help="Variable that holds the key. [default: the provider's own]"),
     click.option(
         "--param",
         "params",

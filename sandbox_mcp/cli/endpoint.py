@@ -21,11 +21,15 @@ FAULTS = ("hang", "half", "invalid_json", "empty")
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--scenario", "names", multiple=True, help="Scenario to know the answers of. May be repeated. [default: all]"
+    "--scenario",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Scenario to know the answers of. May be repeated. [default: all]",
 )
 @click.option("--script", type=FILE_HERE, help="File that says what to answer.")
 @click.option("--as-user", is_flag=True, help="Play the user, not the agent.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), show_default=f"{DEFAULT_PORT}, or a free one for PROGRAM", help="Port."
 )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @metric_option
 @threshold_options
-@click.option("--out", type=PLACE, help="Also write scores to FILE.json, .csv, .xml or .parquet.")
+@click.option("-o", "--out", type=PLACE, metavar="FILE", help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
 @click.option(
     "--similarity",

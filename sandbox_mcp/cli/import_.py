@@ -33,7 +33,9 @@ MOST_TOLD = 5
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=PLACE_HERE)
 @click.option("-o", "--out", required=True, type=PLACE, help="The folder to write logs to.")
 @click.option("--mapping", type=PLACE, help="With the format 'any': the file that says what is where.")
-@click.option("--scenario", help="The scenario of all sessions, where the format has no place for its name.")
+@click.option(
+    "--scenario", metavar="NAME", help="The scenario of all sessions, where the format has no place for its name."
+)
 @as_json
 def command(
     format_name: str, inputs: tuple[Path, ...], out: Path, mapping: Path | None, scenario: str | None, as_json: bool

@@ -22,7 +22,7 @@ NOW, ZONE = datetime(2025, 3, 12, 9, 30), "America/Los_Angeles"  # noqa: DTZ001 
     help="A Python that has what the checkout needs. [default: that of 'agents install toolsandbox-import']",
 )
 @click.option("--now", type=click.DateTime(), default=NOW, help="When the scenarios take place.")
-@click.option("--zone", default=ZONE, help="The time zone they take place in.")
+@click.option("--zone", metavar="NAME", default=ZONE, help="The time zone they take place in.")
 def command(checkout: Path, out: Path, python: Path | None, now: datetime, zone: str) -> None:
     """Read the scenarios of a benchmark from a checkout in DIR and write them as scenario files.
 

@@ -30,8 +30,8 @@ OUT = Path("runs/play")
 @click.option("--agent", metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
 @model_options
 @user_options
-@click.option("--out", type=PLACE, default=OUT, help="Folder for the logs.")
-@click.option("--variant", default="base", help="How tools are presented.")
+@click.option("-o", "--out", type=PLACE, default=OUT, help="Folder for the logs.")
+@click.option("--variant", metavar="NAME", default="base", help="How tools are presented.")
 @click.option("--seed", type=int, default=0, help="Decides the world's ids.")
 @scenario_files
 def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) -> None:

@@ -53,9 +53,14 @@ if TYPE_CHECKING:
 @agent_options
 @user_options
 @cost_options
-@click.option("--out", required=True, type=LogPlace(written=True), help="Folder for logs, manifest and summary.")
+@click.option("-o", "--out", required=True, type=LogPlace(written=True), help="Folder for logs, manifest and summary.")
 @click.option(
-    "--variant", "variants", multiple=True, default=("base",), help="How tools are presented. May be repeated."
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME",
+    default=("base",),
+    help="How tools are presented. May be repeated.",
 )
 @click.option("--trials", type=click.IntRange(1), default=1, help="Sessions per scenario and variant.")
 @click.option("--seed", type=int, default=0, help="Decides the world's ids.")

@@ -25,7 +25,7 @@ def command() -> None:
 
 @command.command("list")
 @click.argument("selectors", nargs=-1)
-@click.option("--category", help="Only scenarios of this category.")
+@click.option("--category", metavar="NAME", help="Only scenarios of this category.")
 @click.option("--search", metavar="WORDS", help="Only those in whose name, task, tools or tags all of the words occur.")
 @scenarios_of_world
 @as_json
@@ -92,7 +92,9 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 @command.command()
 @click.argument("selectors", nargs=-1)
 @click.option("--deep", is_flag=True, help="Also play every scenario soundly and badly, and say what scores wrongly.")
-@click.option("--mutant", help="With one scenario: play this mutant of deep lint again and show what happened.")
+@click.option(
+    "--mutant", metavar="NAME", help="With one scenario: play this mutant of deep lint again and show what happened."
+)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for --deep.")
 @scenario_files
 @as_json

@@ -36,9 +36,9 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 
 @click.command()
-@click.option("--scenario", help="Serve one session of this scenario; without it, the lobby.")
-@click.option("--variant", help="How the scenario's tools are presented.  [default: base]")
-@click.option("--seed", type=int, help="Fixes the ids that the world hands out.  [default: 0]")
+@click.option("--scenario", metavar="NAME", help="Serve one session of this scenario; without it, the lobby.")
+@click.option("--variant", metavar="NAME", help="How the scenario's tools are presented.  [default: base]")
+@click.option("--seed", type=int, help="Decides the world's ids.  [default: 0]")
 @click.option(
     "--user-channel",
     type=click.Choice(["harness", "tool"]),
@@ -51,7 +51,7 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
     help="Where no harness speaks: let the client ask its human for confirmations.",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP, with the control API; without it, over stdio.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port", default=DEFAULT_PORT, type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one."
 )
@@ -59,6 +59,7 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
     "--allowed-host",
     "hosts",
     multiple=True,
+    metavar="NAME",
     envvar="SANDBOX_MCP_ALLOWED_HOST",
     show_envvar=True,
     help="Another name this server answers to. May be repeated.",
@@ -101,18 +102,20 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
     type=FOLDER,
     help="Keep sessions, with their logs, in this folder, and go on with them in later processes.",
 )
-@click.option("--session", help="The session in --state-dir to continue, or with --scenario to begin.")
+@click.option("--session", metavar="NAME", help="The session in --state-dir to continue, or with --scenario to begin.")
 @click.option(
     "--user",
     type=click.Choice(["scripted", "llm", "human"]),
     default="scripted",
     help="Who plays the user, unless a harness asks for another; human is whoever sits at the client.",
 )
-@click.option("--user-model", help="Model of the llm user.")
+@click.option("--user-model", metavar="NAME", help="Model of the llm user.")
 @click.option(
-    "--user-base-url", help="OpenAI-compatible endpoint of the llm user's model.  [default: $OPENAI_BASE_URL]"
+    "--user-base-url",
+    metavar="URL",
+    help="OpenAI-compatible endpoint of the llm user's model.  [default: OPENAI_BASE_URL]",
 )
-@click.option("--user-api-key-env", help="Variable that holds its key.  [default: OPENAI_API_KEY]")
+@click.option("--user-api-key-env", metavar="NAME", help="Variable that holds its key.  [default: OPENAI_API_KEY]")
 @click.option(
     "--user-tools",
     default="",

@@ -17,13 +17,17 @@ NAMES = ("tools", "constraint", "rewording", "irrelevance", "branch")
 @click.argument("kind", type=click.Choice(NAMES))
 @click.argument("selectors", nargs=-1)
 @click.option("-o", "--out", required=True, type=FOLDER, help="Folder for drafts.")
-@click.option("--model", required=True, help="Model that drafts.")
-@click.option("--base-url", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
-@click.option("--api-key-env", help="Variable that holds the key of that endpoint. [default: OPENAI_API_KEY]")
+@click.option("--model", metavar="NAME", required=True, help="Model that drafts.")
+@click.option("--base-url", metavar="URL", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]")
+@click.option(
+    "--api-key-env", metavar="NAME", help="Variable that holds the key of that endpoint. [default: OPENAI_API_KEY]"
+)
 @click.option("--count", type=click.IntRange(1), default=10, help="Drafts to ask for.")
 @click.option("--seed", type=int, default=0, help="Decides which.")
 @click.option("--mend", type=click.IntRange(0), default=1, help="Chances to mend a faulty draft.")
-@click.option("--base", "bases", multiple=True, help="With tools: a base world to draft for. [default: all]")
+@click.option(
+    "--base", "bases", multiple=True, metavar="NAME", help="With tools: a base world to draft for. [default: all]"
+)
 @quiet_option
 @scenario_files
 @as_json

@@ -24,10 +24,12 @@ user_options = together(
         default="scripted",
         help="Who plays the user: the scenario's script, a model, you, or what was said before.",
     ),
-    click.option("--user-model", help="Model of the llm user. [default: --model]"),
-    click.option("--user-base-url", help="Endpoint of the llm user's model. [default: --base-url]"),
+    click.option("--user-model", metavar="NAME", help="Model of the llm user. [default: --model]"),
+    click.option("--user-base-url", metavar="URL", help="Endpoint of the llm user's model. [default: --base-url]"),
     click.option(
-        "--user-api-key-env", help="Variable that holds the key of the llm user's endpoint. [default: --api-key-env]"
+        "--user-api-key-env",
+        metavar="NAME",
+        help="Variable that holds the key of the llm user's endpoint. [default: --api-key-env]",
     ),
     click.option(
         "--user-param",

@@ -24,6 +24,7 @@ from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
 from tests.each import each
 from tests.scenarios.files import written
+from tests.scenarios.playing import solved
 from tests.suite import SUITE
 
 OPEN = """\
@@ -77,8 +78,7 @@ def proof(folder: Path, log: Trajectory) -> Proof:
 
 
 def of_suite(name: str, number: int = 0) -> Trajectory:
-    scenario = SUITE.get(name)
-    return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
+    return solved(SUITE.get(name), number)
 
 
 @each("name", SUITE.names()[::9])

@@ -29,6 +29,7 @@ from sandbox_mcp.worlds import named
 from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.each import each
 from tests.scenarios.files import written
+from tests.scenarios.playing import solved
 from tests.suite import SUITE
 
 NAMES = (
@@ -49,8 +50,7 @@ ZONES = ("America/Chicago", "Europe/Paris", "Australia/Adelaide", "Asia/Kolkata"
 
 
 def session_of(name: str, number: int = 0) -> Trajectory:
-    scenario = SUITE.get(name)
-    return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
+    return solved(SUITE.get(name), number)
 
 
 def story(name: str, number: int = 0) -> Story:

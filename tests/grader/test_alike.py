@@ -12,18 +12,13 @@ from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, Trajectory
 from sandbox_mcp.trajectory.log import all_lines
 from tests.each import each
+from tests.scenarios.playing import solved
 
 FIND = SuiteFinder()
 WALLS = ({"time": 100.0}, {"time": 101.25})
-
-
-def played(name: str) -> Trajectory:
-    scenario = Suite().get(name)
-    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
 
 
 def lines(log: Trajectory, trial: int = 0, seconds: float = 1.0) -> bytes:
@@ -50,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("logs")
     for place, name in enumerate(("wifi_off", "landlord_number", Suite().names("office")[0], "data_farola_rain")):
         for trial in range(12):
-            (found / f"{place}-{trial}.jsonl").write_bytes(lines(played(name), trial, trial / 8))
+            (found / f"{place}-{trial}.jsonl").write_bytes(lines(solved(Suite().get(name)), trial, trial / 8))
     whole = (found / "0-3.jsonl").read_bytes()
     (found / "0-3.jsonl").write_bytes(whole[:-20])
     (found / "0-4.jsonl").write_bytes(whole[: whole.rindex(b'{"event":"end"')])
@@ -89,7 +84,7 @@ def test_trials_that_are_alike_are_graded_once(folder: Path, monkeypatch: pytest
 
 
 def test_trials_with_equal_events_have_the_same_outline_but_for_what_it_names() -> None:
-    log = played("wifi_off")
+    log = solved(Suite().get("wifi_off"))
     one, two = outline(lines(log, 3, 0.5)), outline(lines(log, 14, 2.0))
     assert one.rest == two.rest
     assert (one.session, one.trial, one.seconds) == ("wifi_off-base-s0-t3", 3, 0.5)
@@ -98,7 +93,7 @@ def test_trials_with_equal_events_have_the_same_outline_but_for_what_it_names() 
 
 @each("said", ['{"wall":{"time":1}}', '"wall":{"time":2}}\n', "wifi_off-base-s0-t0", "x\\"])
 def test_what_was_said_counts_whatever_it_looks_like(said: str) -> None:
-    log = played("wifi_off")
+    log = solved(Suite().get("wifi_off"))
     first = log.events[0]
     assert isinstance(first, Message)
     others = [replace(log, events=(replace(first, content=text), *log.events[1:])) for text in (said, said + "!")]
@@ -108,7 +103,7 @@ def test_what_was_said_counts_whatever_it_looks_like(said: str) -> None:
 
 @each("meta", [{"wall": {"time": 1.0}}, {"a": {"wall": {"time": 1.0}}}])
 def test_an_object_named_wall_inside_an_event_counts(meta: dict[str, object]) -> None:
-    log = played("wifi_off")
+    log = solved(Suite().get("wifi_off"))
     first = log.events[0]
     assert isinstance(first, Message)
     other = replace(log, events=(replace(first, meta=meta), *log.events[1:]))

@@ -13,16 +13,12 @@ from sandbox_grader.scores import grade
 from sandbox_grader.wording import certainty, family_lines
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Trajectory
+from tests.scenarios.playing import solved
 from tests.suite import SUITE
 
 MODES: tuple[Mode, Mode] = ("strict", "compat")
 NAMES = ("wifi_off", "landlord_number", "late_for_dinner_no_address_book")
-
-
-def solved(scenario: Scenario) -> Trajectory:
-    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
 
 
 def report(logs: Sequence[Trajectory], mode: Mode = "strict", names: Sequence[str] = NAMES) -> Report:

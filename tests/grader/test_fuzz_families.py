@@ -14,10 +14,10 @@ from sandbox_grader.metric import Mode
 from sandbox_grader.report import Report
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
 from tests.each import each
 from tests.laws import at_least
+from tests.scenarios.playing import solved
 from tests.suite import SUITE
 
 NAMES = ("wifi_off", "late_for_dinner_low_battery", "car_fixed", "yen_in_us_dollars_wifi_off", "bank_not_monday")
@@ -65,7 +65,7 @@ def scenario(name: str) -> Scenario:
 def lines(name: str) -> list[dict[str, Any]]:
     """A good session, event by event, as JSON; with its solution and labels, so that all families have work."""
     found = scenario(name)
-    log = RehearsalStage(found).rehearse(found.solutions[0]).log
+    log = solved(found)
     told = [json.loads(to_line(event)) for event in (log.started, *log.events, log.ended) if event]
     told[0]["reference"] = []
     return told

@@ -12,6 +12,7 @@ from sandbox_scenarios.model import PlannedCall, Solution
 from sandbox_scenarios.values import parse_path
 
 from sandbox_mcp.session import Session, SessionSpec
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.users import ScriptedUser
 
@@ -38,6 +39,11 @@ def play(scenario: Scenario, solution: Solution, before: Iterable[PlannedCall] =
             break
         asyncio.run(session.say(filled(turn.reply, results)))
     return log.trajectory()
+
+
+def solved(scenario: Scenario, number: int = 0) -> Trajectory:
+    """The log of a session in which the agent does as one of the scenario's solutions says, until the user leaves."""
+    return RehearsalStage(scenario).rehearse(scenario.solutions[number]).log
 
 
 def talk(scenario: Scenario, text: str) -> Trajectory:

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers.reading import eval_archive
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory.log import to_line
 from tests.clients.sessions import SUITE
 from tests.each import each
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started
 from tests.laws import at_least
+from tests.scenarios.playing import solved
 
 
 @pytest.fixture
@@ -363,7 +363,7 @@ def test_a_header_alone_says_what_is_missing(log):
 @pytest.fixture
 def own_log():
     scenario = SUITE.get("wifi_off")
-    trajectory = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+    trajectory = solved(scenario)
     return trajectory, "".join(map(to_line, (trajectory.started, *trajectory.events, trajectory.ended)))
 
 

@@ -9,16 +9,11 @@ from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
 from tests.each import each
+from tests.scenarios.playing import solved
 
 NAMES = Suite().names()[::24]
-
-
-def played(name: str) -> Trajectory:
-    scenario = Suite().get(name)
-    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
 
 
 def listener(log: Trajectory) -> Listener:
@@ -32,7 +27,7 @@ def known(background: Background) -> dict[str, Any]:
 
 @each("name", NAMES)
 def test_a_message_is_read_against_what_was_done_before_it(name: str) -> None:
-    log = played(name)
+    log = solved(Suite().get(name))
     whole, events = listener(log), Timeline(log).events
     first = len(log.events) - len(events)
     for index, event in reversed(list(enumerate(events))):
@@ -43,7 +38,7 @@ def test_a_message_is_read_against_what_was_done_before_it(name: str) -> None:
 
 @each("name", NAMES)
 def test_messages_between_the_same_calls_are_read_against_the_same(name: str) -> None:
-    log = played(name)
+    log = solved(Suite().get(name))
     heard, calls = listener(log), 0
     known = {0: heard.background(0)}
     for index, event in enumerate(Timeline(log).events):
@@ -57,7 +52,7 @@ def test_messages_between_the_same_calls_are_read_against_the_same(name: str) ->
     [("sister_and_table", "Wren", "Tomas"), ("dumplings_wait", "Chiyo", "Haruki")],
 )
 def test_who_was_told_is_held_against_whom_messages_went_to(name: str, right: str, other: str) -> None:
-    log, scenario = played(name), Suite().get(name)
+    log, scenario = solved(Suite().get(name)), Suite().get(name)
     last = max(n for n, event in enumerate(log.events) if isinstance(event, Message) and event.sender == "agent")
 
     def score(said: str) -> float | None:

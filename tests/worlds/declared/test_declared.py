@@ -26,6 +26,7 @@ from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds import FILES, UnknownWorldError, load, named, use_file
+from tests.scenarios.playing import solved
 
 HERE = Path(__file__).parent
 DAY = 86400.0
@@ -333,7 +334,7 @@ class TestScenarios:
         text = (HERE / "library.yaml").read_text(encoding="utf-8").replace("zone: Europe/Berlin", "zone: UTC, step: 0")
         (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
         scenario = Suite([tmp_path]).get("lend_the_lamplighters")
-        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        log = solved(scenario)
         assert {event.clock for event in log.events} == {scenario.clock.now}
 
     def test_how_a_column_is_compared_is_known_once_it_is_built(self, scenario: Scenario) -> None:

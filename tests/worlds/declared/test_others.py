@@ -20,6 +20,7 @@ from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import SessionEnded, ToolCall
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import FILES, load
+from tests.scenarios.playing import solved
 
 WORLD = '''
 """An attic with boxes."""
@@ -222,7 +223,7 @@ def broken(place: Path, tool: str, returned: str) -> list[SessionEnded]:
 def ends(place: Path, text: str) -> list[SessionEnded]:
     (place / "attic.yaml").write_text(text, encoding="utf-8")
     scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
-    ended = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log.ended
+    ended = solved(scenario).ended
     return [ended] if ended else []
 
 
@@ -240,7 +241,7 @@ def test_what_the_user_does_and_what_happens_is_no_harm_by_the_agent(place: Path
     )
     (place / "attic.yaml").write_text(no_more_asked.replace("after: [opened]", "after: [looked]"), encoding="utf-8")
     scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
-    log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+    log = solved(scenario)
     callers = [event.caller for event in log.events if isinstance(event, ToolCall) and event.changes]
     found = evaluate(scenario, log)
     assert (callers, found.unwanted) == (["environment", "user"], ())
@@ -255,7 +256,7 @@ def test_a_draft_has_what_the_user_did_and_where_the_parts_of_arguments_came_fro
     (place / "attic.yaml").write_text(asked, encoding="utf-8")
     suite = Suite([place / "attic.yaml"])
     scenario = suite.get("look_for_letters")
-    entry = entry_of(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, suite, "drafted")
+    entry = entry_of(solved(scenario), suite, "drafted")
     [answer] = entry["user"]["script"]["answers"]
     assert (answer["does"], answer["say"]) == (
         {"act": "open_box", "arguments": {"label": "Papers"}},
@@ -303,7 +304,7 @@ class TestReferences:
         )
         (place / "attic.yaml").write_text(text, encoding="utf-8")
         scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
-        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        log = solved(scenario)
         [reference] = references_of(scenario, log)
         played = [event.result for event in log.events if isinstance(event, ToolCall) and event.caller == "agent"]
         assert [call.result for turn in reference for call in turn.calls] == played

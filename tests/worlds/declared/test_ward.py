@@ -9,11 +9,11 @@ from sandbox_grader.users.secrets import secrets_of
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import ToolCall
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds import FILES
+from tests.scenarios.playing import solved
 
 HERE = Path(__file__).parent
 
@@ -30,14 +30,14 @@ def suite() -> Suite:
 
 def test_what_an_act_of_its_own_told_it_the_user_may_say(suite: Suite) -> None:
     move = suite.get("ward_move")
-    scores = grade(RehearsalStage(move).rehearse(move.solutions[0]).log, move)
+    scores = grade(solved(move), move)
     assert (scores.score, scores.reason) == (1, None)
     assert lint_scenario(suite, "ward_move").complaints == ()
 
 
 def test_without_the_act_the_same_words_are_a_leak(suite: Suite) -> None:
     move = suite.get("ward_move")
-    log = RehearsalStage(move).rehearse(move.solutions[0]).log
+    log = solved(move)
     unread = [event for event in log.events if not (isinstance(event, ToolCall) and event.caller == "user")]
     reason = grade(dataclasses.replace(log, events=tuple(unread)), move).reason or ""
     assert reason.startswith("spoiled_by_user: leak")
@@ -45,7 +45,7 @@ def test_without_the_act_the_same_words_are_a_leak(suite: Suite) -> None:
 
 def test_a_day_that_a_milestone_expects_is_a_secret_whatever_its_column_is_called(suite: Suite) -> None:
     leave = suite.get("ward_leave")
-    log = RehearsalStage(leave).rehearse(leave.solutions[0]).log
+    log = solved(leave)
     assert secrets_of(log, leave).values["date", "12-14"] == "what the scenario expects of leaves"
 
 

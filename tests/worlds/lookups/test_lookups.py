@@ -19,7 +19,6 @@ from sandbox_scenarios.stats.measure import turns
 
 from sandbox_mcp.run.select import select
 from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import call, present
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
@@ -27,7 +26,7 @@ from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
 from tests.each import each
-from tests.scenarios.playing import talk
+from tests.scenarios.playing import solved, talk
 
 WORLDS = tuple(name for name, place in BUILT_IN.items() if ".lookups." in place)
 PUBLISHED = (0.08, 0.5667)
@@ -96,7 +95,7 @@ class TestScenariosOfEveryWorld:
 
     def test_the_first_is_solved_by_its_solution_and_not_by_a_refusal(self, suite: Suite, name: str) -> None:
         scenario = of_paper(suite, name)[0]
-        assert grade(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, scenario).score == 1
+        assert grade(solved(scenario), scenario).score == 1
         assert (grade(talk(scenario, REFUSAL), scenario).score or 0) <= 0.1
 
 

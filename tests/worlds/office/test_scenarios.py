@@ -10,6 +10,7 @@ from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import named
 from tests.each import each
+from tests.scenarios.playing import solved
 from tests.suite import SUITE
 
 EVERY = [SUITE.get(name) for name in SUITE.names("office")]
@@ -70,7 +71,7 @@ def test_the_offices_hold_at_least_as_much_as_the_original_databases() -> None:
 @each("mode", ["strict", "paper"])
 def test_every_reference_scores_1_and_the_user_ends_it(mode: str) -> None:
     for scenario in EVERY:
-        log = RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        log = solved(scenario)
         assert log.ended is not None, (scenario.name, [getattr(event, "content", event) for event in log.events])
         assert log.ended.reason == "user_ended", scenario.name
         assert grade(log, scenario, mode=mode).score == 1, scenario.name  # pyright: ignore[reportArgumentType]
