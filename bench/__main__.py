@@ -9,6 +9,10 @@
 ``python -m bench prefixes CHECKOUT`` ToolTalk's conversations by prefixes, see :mod:`bench.prefixes`;
 ``python -m bench worlds [FOLDER...]`` a session, a call and memory in every world, see :mod:`bench.worlds`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
+
+Some modules are run by themselves: ``python -m bench.tau_bench`` holds metrics against tau-bench's rewards, and
+``bench.weakened`` counts the weakened milestones that deep lint finds; ``bench.soak`` puts clients on a server for
+minutes, ``bench.drafts`` writes a table of docs/authoring.md, ``bench.train_acts`` learns the scripted user's weights.
 """
 
 import sys

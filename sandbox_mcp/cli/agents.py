@@ -52,10 +52,10 @@ def command(context: click.Context, as_json: bool) -> None:
 @click.option("--jobs", type=click.IntRange(1), default=2, help="Environments made at a time.")
 @click.option("--checkout", type=FOLDER_HERE, help="With toolsandbox-import: the checkout to install.")
 def install(names: tuple[str, ...], everything: bool, jobs: int, checkout: Path | None) -> None:
-    """Make an environment for each framework named, or bring it up to date.
+    """Make or update frameworks' environments.
 
-    Environments are kept in the folder that SANDBOX_MCP_AGENTS names, one per framework, so that what a framework needs
-    and what this package needs never meet. One that cannot be made does not keep the others from being made.
+    There is one for each framework. They are kept in the folder that SANDBOX_MCP_AGENTS names, so that what a framework
+    needs and what this package needs never meet. One that cannot be made does not keep the others from being made.
 
     toolsandbox-import is an environment with a checkout of ToolSandbox, from which import-suite reads its scenarios.
     """

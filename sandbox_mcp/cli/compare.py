@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import LogPlace, name_left_out
-from sandbox_mcp.cli.options import MODES, metric_option, quiet_option, scenario_files
+from sandbox_mcp.cli.options import metric_option, mode_option, quiet_option, scenario_files
 from sandbox_mcp.cli.printing import FEW, as_json, print_json, print_table
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace(exists=True))
-@click.option("--mode", type=MODES, default="strict")
+@mode_option
 @metric_option
 @click.option(
     "--across",

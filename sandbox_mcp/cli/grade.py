@@ -10,12 +10,12 @@ from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.judge_options import chosen_judge, judge_options, print_judged
 from sandbox_mcp.cli.logs import LogPlace, unreadable_lines, without_scenario
 from sandbox_mcp.cli.options import (
-    MODES,
     PLACE,
     bounds_option,
     check_threshold,
     exit_if_missed,
     metric_option,
+    mode_option,
     quiet_option,
     scenario_files,
     threshold_options,
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
-@click.option(
-    "--mode",
-    type=MODES,
-    default="strict",
-    help="strict: holes closed; paper: as the papers say; compat: as the authors' code does.",
-)
+@mode_option
 @metric_option
 @threshold_options
 @click.option("-o", "--out", type=PLACE, metavar="FILE", help="Also write scores to FILE.json, .csv, .xml or .parquet.")

@@ -29,6 +29,13 @@ FOLDER_HERE = click.Path(path_type=Path, file_okay=False, exists=True)
 """Types of options that name a file or a folder; ``HERE`` where it has to exist."""
 MODES = click.Choice(["strict", "paper", "compat"])
 """How sessions can be graded."""
+mode_option: Callable[[Command], Command] = click.option(
+    "--mode",
+    type=MODES,
+    default="strict",
+    help="How to grade. strict: the papers' ideas, holes closed; paper: as the papers say; compat: as the authors' "
+    "code does.",
+)
 quiet_option: Callable[[Command], Command] = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 

@@ -81,7 +81,7 @@ def row_options(command: Command) -> Command:
         return command(rows=RowChoice(everything, failed, sort or ""), **options)
 
     orders = click.Choice(["name", "score", "turns"])
-    told = f"List every one.  [default: of more than {SCREENFUL} the worst {FEW}]"
+    told = f"List every one.  [default: the worst {FEW} where there are more than {SCREENFUL}]"
     return together(
         click.option("--sort", type=orders, help="The order of the list; scores from the lowest up."),
         click.option("--failed", is_flag=True, help="List only those that did not pass."),

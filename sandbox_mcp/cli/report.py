@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import LogPlace
-from sandbox_mcp.cli.options import FILE, MODES, scenario_files
+from sandbox_mcp.cli.options import FILE, mode_option, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.whole_files import write_whole
@@ -18,7 +18,7 @@ from sandbox_mcp.whole_files import write_whole
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
 @click.option("-o", "--out", required=True, type=FILE, help="The file to write.")
 @click.option("--title", help="What the page is called; by default the names of the runs.")
-@click.option("--mode", type=MODES, default="strict")
+@mode_option
 @scenario_files
 def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, places: tuple[Path, ...]) -> None:
     """Write one self-contained HTML file about recorded sessions.

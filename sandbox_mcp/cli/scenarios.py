@@ -37,9 +37,10 @@ def list_(
     places: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Print every scenario that can be played: of your own files, of the phone, or of the world that is named.
+    """List scenarios that can be played.
 
-    SELECTORS are those of 'run': names, patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
+    They are those of your own files, of the phone, or of the world that is named. SELECTORS are those of 'run': names,
+    patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
     """
     from sandbox_mcp.run.select import check_category, in_worlds, select
 
@@ -74,7 +75,10 @@ def list_(
 @scenario_files
 @as_json
 def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
-    """Print one scenario: its user, tools, solutions, milestones and minefields. Contains the answer."""
+    """Print one scenario, with its answer.
+
+    Shown are its user, tools, solutions, milestones and minefields.
+    """
     scenario = _suite(places).get(name)
     if not as_json:
         click.echo(_as_text(scenario))
@@ -101,7 +105,10 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
 def lint(
     selectors: tuple[str, ...], deep: bool, mutant: str | None, jobs: int, places: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Check scenarios, without selectors those of all worlds; exit code 1 if there is anything to mend."""
+    """Check scenarios.
+
+    Without SELECTORS those of all worlds are checked. The exit code is 1 if there is anything to mend.
+    """
     from sandbox_scenarios.lint import lint as lint_quickly
 
     from sandbox_mcp.run.select import select
@@ -160,7 +167,10 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 @scenarios_of_world
 @as_json
 def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
-    """Count what the suite covers, beside ToolSandbox's figures, ToolTalk's and ToolScan's, world by world."""
+    """Count what the suite covers.
+
+    The counts stand beside ToolSandbox's, ToolTalk's and ToolScan's figures, world by world.
+    """
     from sandbox_grader.toolscan.names import name_similarity
     from sandbox_scenarios.stats import measure, picture, update
 
@@ -223,7 +233,11 @@ def _print_stats(found: "Stats") -> None:
 @click.option("--name", help="The draft's name; made from the session's if left out.")
 @scenario_files
 def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
-    """Draft a scenario from a recorded session: its world, user, solution, milestones and minefields."""
+    """Draft a scenario from a recorded session.
+
+    The draft has its world, user, solution, milestones and minefields, and with --out is
+    also played: the exit code is 1 if its solution does not score 1.
+    """
     from sandbox_mcp.authoring.drafting import draft, prove
     from sandbox_mcp.trajectory import read_trajectory
 
@@ -247,7 +261,10 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
 
 @command.command()
 def schema() -> None:
-    """Print the JSON Schema of scenario files, for editors."""
+    """Print the JSON Schema of scenario files.
+
+    With it an editor completes and checks them.
+    """
     from sandbox_scenarios.schema import RawFile
 
     print_json(RawFile.model_json_schema())

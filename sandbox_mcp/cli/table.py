@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.argument("paper", metavar="[PAPER[/TABLE]]", default="")
 @click.argument("runs", nargs=-1, metavar="[[LABEL=]RUN]...")
 @click.option("--list", "listing", is_flag=True, help="List the tables, and which runs each needs.")
-@click.option("--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md")
+@click.option(
+    "--format", "form", type=click.Choice(["md", "csv", "html", "latex"]), default="md", help="How to write the tables."
+)
 @click.option("--mode", type=MODES, help="How to grade. [default: as each table says, mostly compat]")
 @click.option(
     "--all", "everything", is_flag=True, help="Show every row, also the printed ones of models that no run played."

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sandbox_mcp.cli.logs import LogPlace
-from sandbox_mcp.cli.options import FILE, MODES, scenario_files
+from sandbox_mcp.cli.options import FILE, mode_option, scenario_files
 
 
 @click.command()
@@ -15,7 +15,7 @@ from sandbox_mcp.cli.options import FILE, MODES, scenario_files
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default=False, help="0, the default, takes a free one."
 )
-@click.option("--mode", type=MODES, default="strict")
+@mode_option
 @click.option("--index", "place", type=FILE, help="Keep the index in this file.")
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser.")
 @scenario_files

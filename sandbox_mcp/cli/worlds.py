@@ -31,7 +31,10 @@ def command() -> None:
 @world_files
 @as_json
 def list_(as_json: bool) -> None:
-    """Print every world that can be found here; exit code 2 if one of them cannot be loaded."""
+    """List the worlds that can be found here.
+
+    The exit code is 2 if one of them cannot be loaded.
+    """
     from sandbox_mcp.worlds import named, names
 
     found: list[dict[str, Any]] = []
@@ -68,7 +71,10 @@ def _counts(world: "World") -> dict[str, Any]:
 @world_files
 @as_json
 def show(name: str, as_json: bool) -> None:
-    """Print one world: its tables, its tools, what happens in it by itself, and what its agent is told."""
+    """Print one world.
+
+    Shown are its tables, its tools, what happens in it by itself, and what its agent is told.
+    """
     from sandbox_grader.toolscan.names import name_similarity
 
     from sandbox_mcp.worlds import named
@@ -171,10 +177,10 @@ def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:
 @world_files
 @as_json
 def check(names: tuple[str, ...], as_json: bool) -> None:
-    """Read the code of worlds and try their tools; exit code 1 if there is anything to mend.
+    """Read worlds' code, and try their tools.
 
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights. A tape
-    has no code, and is left out.
+    has no code, and is left out. The exit code is 1 if there is anything to mend.
     """
     from sandbox_mcp.authoring.world_check import Elsewhere, WorldFinding, check_world
     from sandbox_mcp.worlds import TAPE, files, load, named
@@ -214,7 +220,10 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
 @click.option("--in", "folder", type=PLACE, help="The folder to write.  [default: one of the world's name]")
 @as_json
 def new(name: str, folder: Path | None, as_json: bool) -> None:
-    """Write a package with a small world, two scenarios and a test, all of which pass as they are."""
+    """Start a world: write a package to change.
+
+    It has a small world, two scenarios and a test, all of which pass as they are.
+    """
     from sandbox_mcp.authoring.new_world import new_world
 
     written = new_world(name, folder or Path(name))
