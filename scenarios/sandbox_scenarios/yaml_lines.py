@@ -277,16 +277,19 @@ def _faults(root: Any) -> Iterator[tuple[int, str]]:
 
 def _key_faults(node: Any) -> Generator[tuple[int, str], None, list[Any]]:
     """What is wrong with the keys of a mapping; returns its values."""
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for key, _ in node.value:
         if key.__class__ is not _SCALAR:
             yield key.start_mark.line + 1, "a key must be text"
             continue
         name = key.value
         plain = name.removesuffix("+")
-        if plain in seen:
+        if seen.get(plain) == name:
             yield key.start_mark.line + 1, f"the key {name!r} stands twice in one mapping"
-        seen.add(plain)
+        elif plain in seen:
+            both = f"{seen[plain]!r} and {name!r} stand in one mapping"
+            yield key.start_mark.line + 1, f"{both}; keep one, which replaces or, with '+', adds to what is inherited"
+        seen[plain] = name
         if key.tag != _MERGE:
             key.tag = _TEXT
     return [value for _, value in node.value]

@@ -60,7 +60,10 @@ WHOLE_FILES = {
         file_of(entry(f"world:\n  setting: {{wifi: true,\n    wifi: false}} {HERE}")),
         "the key 'wifi' stands twice",
     ),
-    "a list and an addition": (file_of(entry(f"tools: []\ntools+: [] {HERE}")), "the key 'tools+' stands twice"),
+    "a list and an addition": (
+        file_of(entry(f"tools: []\ntools+: [] {HERE}")),
+        "'tools' and 'tools+' stand in one mapping",
+    ),
     "a name twice": (file_of(entry(), f"  - name: mine {HERE}\n"), "two scenarios have the name 'mine'"),
     "no name": (f"family: mine\nscenarios:\n  - extends: lakeside {HERE}\n", "scenarios.0.name: is missing"),
     "a number as name": (f"family: mine\nscenarios:\n  - name: 7 {HERE}\n", "scenarios.0.name: expected text, not 7"),

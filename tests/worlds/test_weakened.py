@@ -159,6 +159,14 @@ def test_a_changed_call_misleads_if_it_told_less_than_it_should_and_not_if_it_wa
     assert not changed.misleads([])
 
 
+def test_a_changed_call_that_leads_to_the_same_row_does_not_mislead() -> None:
+    told = [{"name": "Mill Lane", "fed_by": "t1"}]
+    changed, call = ChangedCall(0, told, ids=((0, "fed_by"),)), PlannedCall("list_lines", {})
+    assert not changed.misleads([MadeCall(call, {}, [{"name": "Old Quay", "fed_by": "t1"}])])
+    assert changed.misleads([MadeCall(call, {}, [{"name": "New Quay", "fed_by": "t2"}])])
+    assert changed.misleads([MadeCall(call, {}, [])])
+
+
 def test_calls_at_random_that_did_the_job_are_no_bad_play(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FILES, str(DECLARED / "house.py"))
     house = Suite([DECLARED / "house.yaml"])

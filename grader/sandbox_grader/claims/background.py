@@ -161,6 +161,9 @@ class Background:
         if (item.kind, item.value) in self.known_values:
             return True
         if isinstance(item.value, int | float) and self.numbers and item.kind != "time":
-            step = item.step or 1.0
-            return any(abs(number - item.value) <= step / 2 for number in self.numbers)
+            step, written = item.step or 1.0, item.number / item.factor  # a result may be in megawatts, as what is said
+            return any(
+                abs(number - item.value) <= step / 2 or abs(number - written) <= step / item.factor / 2
+                for number in self.numbers
+            )
         return False

@@ -87,6 +87,11 @@ def withdraws(message: str) -> bool:
     return _spoken(message)[0].withdrawn > 0
 
 
+def only_planned(message: str, words: Sequence[str]) -> bool:
+    """Whether a message has words for a deed and only plans what they say."""
+    return deeds.only_planned(_spoken(message)[0], words)
+
+
 def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:
     """Whether a message claims what it must not: deeds only where it tells them in so many words."""
     spoken, found = _spoken(message)
@@ -106,7 +111,7 @@ def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Seque
     if fact.type in READ_AS:
         return typed(spoken, fact, others, found, back)
     if fact.type == "deed":
-        return deeds.told(spoken, fact, others)
+        return deeds.told(spoken, fact, others, back.names)
     if fact.type == "undone":
         return deeds.undone(spoken, fact)
     if fact.type == "cannot":

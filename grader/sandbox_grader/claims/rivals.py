@@ -76,6 +76,8 @@ _OF_VALUES = one_of(
     "degrees"
 )
 """Words beside any value."""
+_CHANGING = one_of("quantity money count percent number")
+"""Types of values of which the one that holds now is no other value of the thing, as the time it is now may be."""
 _ROUNDING = 0.2
 """By so much of it a duration may be rounded in weeks or hours."""
 _TERMS = 8
@@ -262,7 +264,9 @@ class Contest:
 
     def _of_its_own(self, item: Mention) -> bool:
         """Whether a value is another one of the thing's several values: the time it is now, its low, its sunset."""
-        if self.right and attribute_of(self.spoken, item) not in ("", attribute_of(self.spoken, self.right[-1])):
+        own, of_right = attribute_of(self.spoken, item), attribute_of(self.spoken, self.right[-1]) if self.right else ""
+        changed = own == "current" and not of_right and self.fact.type in _CHANGING  # it is 42 km; it is 55 km now
+        if self.right and own not in ("", of_right) and not changed:
             return True
         bad = [word for name in self.fact.excludes for word in words_near(name)]
         return bool(bad) and nearer(self.spoken, item, bad, words_near(self.fact.attribute))

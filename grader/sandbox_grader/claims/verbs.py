@@ -50,6 +50,8 @@ _CLAIMS = _by_word(
     }
 )
 """The kinds of deeds that a past form may claim."""
+KINDS = frozenset[str]().union(*_CLAIMS.values())
+"""Every kind of deed that can be claimed."""
 HARMLESS = one_of(
     "checked looked found searched read seen saw noticed confirmed verified reviewed calculated computed converted "
     "figured worked counted measured compared determined estimated rounded assumed taken took used tried attempted "

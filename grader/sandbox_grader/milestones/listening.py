@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact
 
-from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
-from sandbox_grader.claims.verbs import claimed, kinds_of
+from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, only_planned, withdraws
+from sandbox_grader.claims.verbs import KINDS, claimed, kinds_of
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
@@ -123,7 +123,8 @@ class Listener:
             words = self._own_words(index, fact) if fact.type == "deed" and found.outcome == "missing" else ()
             if words:
                 told = hear(message.content, (Fact("text", words),), self.background(index), self._all_facts)
-                yield told.findings[0] if told.findings[0].outcome == "stated" else found
+                meant = told.findings[0].outcome == "stated" and not only_planned(message.content, words)
+                yield told.findings[0] if meant else found
             else:
                 yield found
 
@@ -178,9 +179,16 @@ class Listener:
         return tuple(event.content for event in events if isinstance(event, Message) and event.sender == "user")
 
     def _kinds(self, tool: str) -> frozenset[str]:
-        """The kinds of deeds that a call of a tool is, by its name and by how it says that it is told of."""
-        known = self._timeline.home.tools.get(tool)
-        return kinds_of(tool) | _kinds_said(known) if known else kinds_of(tool)
+        """The kinds of deeds that a call of a tool is, by its name and by how it says that it is told of.
+
+        One whose name tells of no kind that is known, and that reaches nobody, is told of as what it writes.
+        """
+        named, known = kinds_of(tool), self._timeline.home.tools.get(tool)
+        if known is None:
+            return named
+        verbs = (word.lower().partition(" ")[0] for word in known.said)
+        said = frozenset(kind for verb in verbs for kind in claimed(verb))
+        return named | said | (frozenset[str]() if named & KINDS or known.reaches else frozenset(_kinds_written(known)))
 
     def _moments(self, numbers: Iterable[float]) -> frozenset[tuple[int, int, int, int, int]]:
         """What numbers that may be timestamps read like on the clock of the session."""

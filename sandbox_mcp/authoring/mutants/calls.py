@@ -245,8 +245,22 @@ def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
     return any(not _guessable(value) and not _told(case, spot, value) for value in taken)
 
 
+def _ids_taken(case: RehearsedSolution, spot: Spot) -> tuple[tuple[str | int, ...], ...]:
+    """Where in the call's result the ids stand that the solution goes on with; nothing if it takes anything else."""
+    ids = {key for rows in case.scenario.world.tables.values() for key in rows}
+    taken = dict(_taken_at(case.solution, spot, case.run.results))
+    return tuple(taken) if all(isinstance(value, str) and value in ids for value in taken.values()) else ()
+
+
 def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterator[Any]:
     """The values that later calls and replies take from the call."""
+    return (value for _, value in _taken_at(solution, spot, results))
+
+
+def _taken_at(
+    solution: Solution, spot: Spot, results: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The same with the place in the call's result at which each stands."""
     label = spot.call.label
     values = [call.arguments for turn in solution.turns for call in turn.calls]
     texts = [turn.reply for turn in solution.turns]
@@ -254,9 +268,10 @@ def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterat
         name, _, path = reference.partition(".")
         if name == label and name in results:
             value = results[name]
-            for part in parse_path(path):
+            place = parse_path(path)
+            for part in place:
                 value = value[part]
-            yield value
+            yield place, value
 
 
 def _guessable(value: Any) -> bool:
@@ -293,7 +308,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
                 edited(case.solution, lambda at, call, changed=changed: changed if at == spot.number else call),
                 LESS,
                 group=group,
-                call=None if vague else ChangedCall(spot.number, done.value),
+                call=None if vague else ChangedCall(spot.number, done.value, _ids_taken(case, spot)),
                 path=case.path(spot),
             )
 

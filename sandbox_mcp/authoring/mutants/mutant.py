@@ -53,18 +53,35 @@ def no_more_than_idle(scenario: Scenario, high: float) -> ScoreSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChangedCall:
-    """The call of which a mutant changes an argument: its number, from 0, and what it tells as it should be."""
+    """The call of which a mutant changes an argument: its number, from 0, and what it tells as it should be.
+
+    ``ids`` are the places in its result of which the solution goes on with an id, if ids are all that it takes.
+    """
 
     number: int
     told: Any
+    ids: tuple[tuple[str | int, ...], ...] = ()
 
     def misleads(self, done: Sequence[MadeCall]) -> bool:
         """Whether the call was carried out and did not tell as much, as when it was about another year.
 
-        One that was refused, or told what it should and more, shows nothing of what a scenario looks at.
+        One that was refused, or told what it should and more, shows nothing of what a scenario looks at; nor does one
+        that leads to the same rows, as when two lines are fed by the same transformer.
         """
         mine = done[self.number] if self.number < len(done) else None
-        return mine is not None and mine.error is None and not _tells(mine.value, self.told)
+        if mine is None or mine.error is not None or _tells(mine.value, self.told):
+            return False
+        return not self.ids or any(_at(mine.value, path) != _at(self.told, path) for path in self.ids)
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """What stands at a place in a result, or None."""
+    for part in path:
+        try:
+            value = value[part]
+        except (LookupError, TypeError):
+            return None
+    return value
 
 
 def _tells(found: Any, asked: Any) -> bool:
