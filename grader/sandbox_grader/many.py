@@ -58,6 +58,7 @@ _TRIAL = re.compile(rb',"seed":-?\d+,"trial":(\d+),"user_channel":"')
 _WALL = re.compile(rb',"wall":(\{[^{}]*\})\}\n')
 """At the end of a line, which is that of an event: an object inside one would be followed by another bracket."""
 _END = b'{"event":"end",'
+_ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
 Watch = Callable[[int, int], None]
 """Told how many logs are done, and how many there are."""
 
@@ -273,9 +274,6 @@ def cores() -> int:
 def all_ours() -> bool:
     """Whether no metric and no world of another package has a say, so that what scores depend on is known."""
     return not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
-
-
-_ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
 
 
 def scores_key(places: Iterable[Path], *options: str) -> str | None:

@@ -52,8 +52,8 @@ def _plain(title: str, head: str, rows: Iterable[tuple[str, float]]) -> str:
 
 
 def environment_heads(stats: Stats) -> tuple[str, ...]:
-    """The heads of a table of environments, one per value of :meth:`Environment.row`."""
-    return ("environment", "queries", "ToolScan", "turns", "ToolScan", "tools", "ToolScan", *stats.readings)
+    """The heads of the table of worlds beside ToolScan's environments, one per value of :meth:`Environment.row`."""
+    return ("world", "queries", "ToolScan", "turns", "ToolScan", "tools", "ToolScan", *stats.readings)
 
 
 def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
