@@ -95,8 +95,15 @@ _IS_AFTER = any_case(
     r"|how)$"
 )
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_SCALED = any_case(r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|hundred)\b")
+_SCALED = any_case(r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|billion|hundred)\b")
 _K = re.compile(r"\b(\d{1,6}(?:\.\d{1,3})?)[kK]\b(?!m)")
+_CODES = "usd|eur|gbp|jpy|cny|chf|cad|aud|nok|sek|dkk|inr"
+_MONEY_SCALED = any_case(
+    rf"(?:(?<=[$€£¥₹₩])|(?<=[$€£¥₹₩] )|(?<=\b(?:{_CODES}) ))(\d{{1,6}}(?:\.\d{{1,4}})?) ?(mi?l?[no]|m|bn|b)\b"
+    r"|\b(\d{1,6}(?:\.\d{1,4})?) ?(mi?l?[no]|m|bn|b)"
+    rf"(?= (?:us )?(?:{_CODES}|dollars|euros|pounds|yen|francs|kron[aeo]r?)\b)"
+)
+"""Millions and billions of money in one letter; of anything else the letter is meters."""
 
 UNITS: Mapping[str, int] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -106,10 +113,12 @@ UNITS: Mapping[str, int] = {
 TENS: Mapping[str, int] = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
-SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "dozen": 12}
+SCALES: Mapping[str, int] = {
+    "hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12,
+}  # fmt: skip
 _WORD = "(?:" + "|".join((*UNITS, *TENS, *SCALES)) + ")"
 _RUN = any_case(
-    rf"\b(?:an? (?=(?:hundred|thousand|million|dozen)\b))?{_WORD}(?:[ -]{_WORD}\b|(?<=hundred) and {_WORD}\b"
+    rf"\b(?:an? (?=(?:hundred|thousand|million|billion|dozen)\b))?{_WORD}(?:[ -]{_WORD}\b|(?<=hundred) and {_WORD}\b"
     rf"|(?<=thousand) and {_WORD}\b){{0,12}}\b"
 )
 _PRONOUN_BEFORE = any_case(r"\b(?:this|that|the|another|which|no|any|every|some|each|only|right|wrong|new|old)[ -]$")
@@ -168,6 +177,7 @@ def plain(text: str) -> str:
         text = _ISO.sub(r"\1 \2 ", text)
         text = _THOUSANDS.sub("", _written_with_points(_TRUNK.sub(r"\1 ", text)))
         text = _K.sub(lambda found: f"{float(found[1]) * 1000:.0f}", text)
+        text = _MONEY_SCALED.sub(_in_millions, text)
     for needed, pattern, into in _WORDED:
         if not words.isdisjoint(needed):
             text = pattern.sub(into, text)
@@ -340,10 +350,16 @@ def _scaled(found: re.Match[str]) -> str:
     return f"{float(found[1]) * SCALES[found[2].lower()]:.0f}"
 
 
+def _in_millions(found: re.Match[str]) -> str:
+    """``3.5M`` and ``3.5bn`` as numbers."""
+    scale = SCALES["billion" if (found[2] or found[4]).lower().startswith("b") else "million"]
+    return f"{float(found[1] or found[3]) * scale:.0f}"
+
+
 _DIVIDED = r"(hour|mile|kilomet(?:er|re)|kilo|pound|degree|day|week|lit(?:er|re))"
 """What is told in halves and quarters."""
 _WORDED: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (one_of("hundred thousand million"), _SCALED, _scaled),
+    (one_of("hundred thousand million billion"), _SCALED, _scaled),
     (frozenset(_ORDINALS), _ORDINAL, _ordinal),
     (frozenset((*UNITS, *TENS, *SCALES)), _RUN, _number),
     (one_of("quarters"), any_case(r"\b(?:3|three)[ -]quarters of an hour\b"), "45 minutes"),

@@ -206,7 +206,9 @@ FORETOLD = re.compile(
 AHEAD = re.compile(rf"\b(?:following|follows|next|below|comes|about to|here|rest|{'|'.join(sorted(FICTION))})\b")
 """Words of a remark that is about what comes."""
 ANNOUNCES = re.compile(
-    r"\b(?:dream(?:t|ed)?|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|invent\w+|fabricat\w+|fiction\w*"
+    r"\b(?:dream(?:t|ed)?|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|fabricat\w+|fiction\w*"
+    r"|invent(?:ing|s)?|(?:an?|my|pure|complete|mere|sheer|free) invention"
+    r"|(?:(?<=\bi )|(?<=\bi just )|(?<=\bi have ))invented|invented(?! (?:by|it|this|that|the)\b)"
     rf"|(?:in|of|from|as) (?:an? |the |my |1 |one )?(?:\w+ ){{0,2}}?{_WORK}\b(?! {_OF_A_WORK}\b)"
     rf"|{_WORK} (?:has it|where|in which)\b"
     r"|(?:example|sample|template|mock\w*|rehearsal|test(?: (?!results?\b)\w+)?)(?=\W*$|\W+[(]| of (?:what|how)\b"

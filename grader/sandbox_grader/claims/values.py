@@ -100,7 +100,7 @@ _CURRENCY = "|".join(
 _CURRENCY_AFTER = re.sub(r"\(\?P<(\w+)>", r"(?P<\1_after>", _CURRENCY)
 _CURRENCY_BEFORE = _CURRENCY.replace("|won)", ")")
 """Nobody writes "won 3" of money, and "it won 3 awards" is of something else."""
-_BESIDE_MONEY = (re.compile(r"[$€£¥₹₩] ?$"), any_case(rf" ?(?:{_CURRENCY})(?!\w)"))
+_BESIDE_MONEY = (any_case(rf"(?:[$€£¥₹₩]|(?<!\w)(?:{_CURRENCY_BEFORE})) ?$"), any_case(rf" ?(?:{_CURRENCY})(?!\w)"))
 _OUT_OF = any_case(r"\bout of $")
 """Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
 _SECONDS = {
@@ -237,7 +237,10 @@ _DECIMAL_AND_BRACKET = re.compile(r"\d\.\d{1,2} ?\(")
 def _is_an_amount(match: re.Match[str]) -> bool:
     """Whether digits stand beside the sign or the name of a currency: millions are as long as phone numbers."""
     before, after = _BESIDE_MONEY
-    return bool(before.search(match.string[: match.start()]) or after.match(match.string, match.end()))
+    return bool(
+        before.search(match.string[max(0, match.start() - 24) : match.start()])
+        or after.match(match.string, match.end())
+    )
 
 
 def _time(match: re.Match[str]) -> Mention | None:

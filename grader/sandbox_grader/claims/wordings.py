@@ -14,7 +14,7 @@ from sandbox_grader.claims.asserted import standing, superseded
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import WORD, Spoken, Standing
 from sandbox_grader.claims.finding import Finding, contrary, missing, stated
-from sandbox_grader.claims.normal import one_of, plain, words_of
+from sandbox_grader.claims.normal import FUNCTION_WORDS, one_of, plain, words_of
 
 _OR = re.compile(r"\bor\b|/|\balternatively\b")
 _QUESTION = re.compile(r"^(?:which|who|whom|whose|what|when|where|why|how)\b|\?$", re.IGNORECASE)
@@ -46,6 +46,17 @@ _ALONE = re.compile(r"\W*(?:$|\n)|[.,;!?)]| did\b| is (?:also |just |equally )?(
 """Behind a name that is all that a clause says."""
 _STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
 """Behind the name of whoever was left as they were."""
+_NAME = re.compile(r"[A-Z][a-zà-ÿ]+(?:-[A-Z][a-zà-ÿ]+)?")
+_BEHIND = re.compile(rf" ({_NAME.pattern})(?: ([^\W_]+))?")
+"""What may be another name beside a part of this one, and the word on its other side."""
+_NO_NAME = FUNCTION_WORDS | one_of(
+    "mr mrs ms miss dr prof professor sir dame lord lady captain director inventor actor actress composer writer "
+    "editor producer author artist singer member player astronaut commander uncle aunt cousin brother sister boss "
+    "colleague friend neighbour neighbor doctor engineer owner monday tuesday wednesday thursday friday saturday "
+    "sunday today tomorrow yesterday january february march april may june july august september october november "
+    "december"
+)
+"""Words that stand beside a name and are no part of it."""
 _LIST = 2
 """With so many further names in its sentence a name stands in a list, and is not an answer."""
 
@@ -130,8 +141,29 @@ class _Reading:
         whole = [place for value in self.fact.value for place in places(self.spoken, str(value))]
         for value in self.values:
             for place in places(self.spoken, value):
-                if place in whole or not any(start <= place[0] < end for start, end in whole):
+                part = self.fact.type == "name" and place not in whole and self._of_another(place)
+                if not part and (place in whole or not any(start <= place[0] < end for start, end in whole)):
                     yield place
+
+    def _of_another(self, place: Place) -> bool:
+        """Whether a part of the name stands in the name of somebody else: ``Kofi Mensah`` where it is Kofi Asante."""
+        text, own = self.spoken.text, words_of(" ".join(map(str, self.fact.value)))
+        part, last = text[slice(*place)], " ".join(str(value).split()[-1] for value in self.fact.value if value)
+        if words_of(part) <= words_of(last):
+            before = text[max(0, place[0] - 60) : place[0]]
+            cut = max(before.rfind(" ", 0, -1), before.rfind("\n")) + 1
+            neighbour, lead = before[cut:-1], before[:cut].rstrip(" ")
+            if not before.endswith(" ") or not _NAME.fullmatch(neighbour):
+                return False
+            # the first word of a sentence is great for other reasons, unless a tool told of somebody of that name
+            known = any(f"{neighbour} {part}".casefold() in told.casefold() for told in self.back.known)
+            if not known and (not lead or lead[-1] in ".!?\n"):
+                return False
+            beyond = "".join(lead.split()[-1:])
+        else:
+            found = _BEHIND.match(text, place[1])
+            neighbour, beyond = found.groups("") if found else ("", "")
+        return bool(neighbour) and neighbour.casefold() not in own | _NO_NAME and beyond.casefold() not in own
 
     @cached_property
     def foreign(self) -> Sequence[tuple[str, int, int]]:

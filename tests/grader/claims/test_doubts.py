@@ -4,6 +4,7 @@ import pytest
 from sandbox_grader.claims import Background, hear
 from sandbox_grader.claims.remarks import doubt_in
 from sandbox_scenarios.facts import facts_of
+from sandbox_scenarios.model import Fact
 
 from tests.each import each
 from tests.grader.claims.test_wrappers import CASES, filled, stated
@@ -118,3 +119,20 @@ def test_words_for_fiction_that_call_nothing_unreal_leave_an_answer_stated(patte
 def test_one_more_deed_is_done_to_a_thing_that_the_session_knows(claim: str, invented: bool) -> None:
     back = Background(given=("How far is the quarry?",), deeds=frozenset({"read", "switch", "change"}))
     assert bool(hear(f"It's 18.6 km. {claim}", facts_of({"quantity": "18.6 km"}), back).invented) is invented
+
+
+@each(
+    ("message", "right"),
+    [
+        ("It lists two inventors: Kofi Asante and Priya Raman.", True),
+        ("Invented by two people: Kofi Asante and Priya Raman.", True),
+        ("These two invented it: Kofi Asante and Priya Raman.", True),
+        ("Here is an invention of mine: Kofi Asante and Priya Raman did it.", False),
+        ("I invented this: Kofi Asante and Priya Raman did it.", False),
+        ("Let me invent something: Kofi Asante and Priya Raman did it.", False),
+        ("An invented answer: Kofi Asante and Priya Raman did it.", False),
+    ],
+)
+def test_whoever_invents_things_is_no_fiction(message: str, right: bool) -> None:
+    facts = [Fact("name", ("Kofi Asante",)), Fact("name", ("Priya Raman",))]
+    assert hear(message, facts, Background(deeds=frozenset({"read"}))).right is right

@@ -114,3 +114,23 @@ def test_unwillingness_is_no_inability() -> None:
     mail = Fact("cannot", ("email",))
     assert not hear("I could email Bruno, but I'd rather not.", [mail]).right
     assert hear("I have no way to email Bruno.", [mail]).right
+
+
+@each(
+    ("message", "right"),
+    [
+        ("It was Brandvold's.", True),
+        ("Gustav did, with Ottilie Brandvold's help.", True),
+        ("It goes back to Gustav Henrik Brandvold.", True),
+        ("Called Brandvold.", True),
+        ("That is by Dr Brandvold.", True),
+        ("I asked Gustav Monday.", True),
+        ("It was Ottilie Brandvold's.", False),
+        ("Ottilie Brandvold invented it.", False),
+        ("That was Gustav Mensah.", False),
+        ("Gustav Mensah invented it.", False),
+    ],
+)
+def test_a_part_of_a_name_counts_but_in_the_name_of_somebody_else(message: str, right: bool) -> None:
+    back = Background(deeds=frozenset({"read"}), known=("Gustav Brandvold", "Ottilie Brandvold"))
+    assert hear(message, [Fact("name", ("Gustav Brandvold",))], back).right is right
