@@ -6,8 +6,9 @@ from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.faults import NoDataError
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, known
+from sandbox_mcp.worlds.lookups.looking import check_year, first, has_words, known
 
+YEARS = range(2018, 2025)
 Topic = Literal["people", "economy", "nature", "transport"]
 
 
@@ -153,6 +154,7 @@ def get_dataset_ranking(
         ascending: True to have the lowest value first.
         limit: How many regions to list, 1 to 25.
     """
+    check_year("year", year, YEARS)
     rows = tx.all(DataPoint, dataset=known(tx, Dataset, dataset, "dataset").id, year=year)
     ranked = sorted(rows, key=lambda row: row.value, reverse=not ascending)
     return [
@@ -170,6 +172,7 @@ def get_region_values(tx: Tx, region: Id[Region], year: int, topic: Topic | None
         year: The year, 2018 to 2024.
         topic: Only datasets of this topic.
     """
+    check_year("year", year, YEARS)
     rows = tx.all(DataPoint, region=known(tx, Region, region, "region").code, year=year)
     sets = [(row, tx.get(Dataset, row.dataset)) for row in rows]
     return [

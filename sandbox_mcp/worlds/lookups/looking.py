@@ -1,7 +1,8 @@
 """How the services look things up: by words of a text, by name, and by days.
 
 Policy: case and punctuation never matter, words have to be whole, and a day is written as 2024-05-31. A search that
-finds nothing answers with an empty list; asking for one thing that does not exist is an error that names it.
+finds nothing answers with an empty list; asking for one thing that does not exist is an error that names it, and so is
+asking for a year of which nothing is known. A search that leaves out what is too much says so in its description.
 """
 
 import re
@@ -12,7 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from sandbox_mcp.world.faults import DuplicateError, NoDataError
-from sandbox_mcp.world.tables import Id, Table
+from sandbox_mcp.world.tables import Id, Table, schema_of
 from sandbox_mcp.world.tx import Tx
 
 _R = TypeVar("_R", bound=Table)
@@ -81,8 +82,18 @@ def known(tx: Tx, table: type[_R], key: str, what: str) -> _R:
     """
     found = tx.find(table, Id[_R](key))
     if found is None:
-        raise NoDataError(f"there is no {what} {key!r}")
+        raise NoDataError(f"there is no {what} with the {schema_of(table).key} {key!r}")
     return found
+
+
+def check_year(name: str, year: int, years: range) -> None:
+    """Refuse a year of which nothing is known, because an empty answer would say that nothing happened.
+
+    Raises:
+        ValueError: it is such a year.
+    """
+    if year not in years:
+        raise ValueError(f"`{name}` must be between {years[0]} and {years[-1]}, not {year}")
 
 
 def first(items: Iterable[_T], limit: int | None) -> list[_T]:

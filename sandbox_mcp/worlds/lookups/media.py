@@ -163,7 +163,7 @@ def _album_line(row: Album) -> AlbumLine:
 
 @media.query
 def search_songs(tx: Tx, title: str) -> list[FoundSong]:
-    """Find songs by words of their title, with the album they are on and their length in seconds.
+    """Find songs by words of their title, with the album they are on and their length in seconds, 25 at most.
 
     Args:
         title: The title, or words of it.

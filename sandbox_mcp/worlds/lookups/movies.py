@@ -179,7 +179,7 @@ def _line(row: Movie) -> MovieLine:
 
 @movies.query
 def get_movie_search(tx: Tx, title: str, year: int | None = None) -> list[MovieLine]:
-    """Find films by words of their title, the oldest first.
+    """Find films by words of their title, the oldest first, 25 at most.
 
     Args:
         title: The title, or some words of it.
@@ -286,7 +286,7 @@ def get_movie_awards(tx: Tx, movie: Id[Movie], won: bool | None = None) -> list[
 
 @movies.query
 def get_person_search(tx: Tx, name: str) -> list[PersonLine]:
-    """Find people by name.
+    """Find people by name, 25 at most.
 
     Args:
         name: The name, or a part of it.
@@ -334,7 +334,7 @@ def get_person_crew_credits(tx: Tx, person: Id[Person], job: Job | None = None) 
 def get_genre_movies(
     tx: Tx, genre: Genre, from_year: int | None = None, to_year: int | None = None, language: str | None = None
 ) -> list[MovieLine]:
-    """List the films of a genre, the oldest first.
+    """List the films of a genre, the oldest first, 25 at most.
 
     Args:
         genre: The genre.

@@ -85,7 +85,7 @@ def _assigned(tx: Tx, assignee: str) -> list[Patent]:
 
 @patent.query
 def get_patents_with_title(tx: Tx, title: str) -> list[PatentLine]:
-    """List the patents whose title has certain words, the oldest filing first.
+    """List the patents whose title has certain words, the oldest filing first, 25 at most.
 
     Args:
         title: One or more words of the title, in any order.
@@ -97,7 +97,7 @@ def get_patents_with_title(tx: Tx, title: str) -> list[PatentLine]:
 def get_patents_with_title_and_date(
     tx: Tx, title: str, after: str | None = None, before: str | None = None
 ) -> list[PatentLine]:
-    """List the patents whose title has certain words and that were filed in a window of time, the oldest first.
+    """List the patents whose title has certain words, filed in a window of time, the oldest first, 25 at most.
 
     Args:
         title: One or more words of the title, in any order.
@@ -110,7 +110,7 @@ def get_patents_with_title_and_date(
 
 @patent.query
 def get_patents_with_inventor(tx: Tx, inventor: str) -> list[PatentLine]:
-    """List the patents of an inventor, the oldest filing first.
+    """List the patents of an inventor, the oldest filing first, 25 at most.
 
     Args:
         inventor: The inventor's name, or the part of it that is known.
@@ -122,7 +122,7 @@ def get_patents_with_inventor(tx: Tx, inventor: str) -> list[PatentLine]:
 def get_patents_with_inventor_and_date(
     tx: Tx, inventor: str, after: str | None = None, before: str | None = None
 ) -> list[PatentLine]:
-    """List the patents of an inventor that were filed in a window of time, the oldest first.
+    """List the patents of an inventor that were filed in a window of time, the oldest first, 25 at most.
 
     Args:
         inventor: The inventor's name, or the part of it that is known.
@@ -135,7 +135,7 @@ def get_patents_with_inventor_and_date(
 
 @patent.query
 def get_patents_with_assignee(tx: Tx, assignee: str, status: Status | None = None) -> list[PatentLine]:
-    """List the patents that a company or a person owns, the oldest filing first.
+    """List the patents that a company or a person owns, the oldest filing first, 25 at most.
 
     Args:
         assignee: The owner's name, or the part of it that is known.
@@ -148,7 +148,7 @@ def get_patents_with_assignee(tx: Tx, assignee: str, status: Status | None = Non
 def get_patents_with_assignee_and_date(
     tx: Tx, assignee: str, after: str | None = None, before: str | None = None
 ) -> list[PatentLine]:
-    """List the patents that a company or a person owns and that were filed in a window of time, the oldest first.
+    """List the patents that a company or a person owns, filed in a window of time, the oldest first, 25 at most.
 
     Args:
         assignee: The owner's name, or the part of it that is known.
@@ -161,7 +161,7 @@ def get_patents_with_assignee_and_date(
 
 @patent.query
 def get_patents_with_class(tx: Tx, code: Id[PatentClass], status: Status | None = None) -> list[PatentLine]:
-    """List the patents of one class, the oldest filing first.
+    """List the patents of one class, the oldest filing first, 25 at most.
 
     Args:
         code: The code of the class, such as A47J.
@@ -173,7 +173,7 @@ def get_patents_with_class(tx: Tx, code: Id[PatentClass], status: Status | None 
 
 @patent.query
 def get_patents_citing_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
-    """List the later patents that cite a patent, the oldest filing first.
+    """List the later patents that cite a patent, the oldest filing first, 25 at most.
 
     Args:
         number: The number of the patent that is cited.
@@ -184,7 +184,7 @@ def get_patents_citing_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
 
 @patent.query
 def get_patents_cited_by_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
-    """List the earlier patents that a patent cites, the oldest filing first.
+    """List the earlier patents that a patent cites, the oldest filing first, 25 at most.
 
     Args:
         number: The number of the patent that cites them.

@@ -105,7 +105,7 @@ def _user(tx: Tx, handle: str) -> Member:
 
 @social.query
 def find_user(tx: Tx, name: str) -> list[Member]:
-    """Find people by name, with handle, town, and the day they joined.
+    """Find people by name, with handle, town, and the day they joined, 25 at most.
 
     Args:
         name: The name, or a part of it.

@@ -184,6 +184,11 @@ def find_agency(tx: Tx, name: str | None = None, country: str | None = None) -> 
     return [row for row in rows if _named(row.name, name) and _named(row.country, country)]
 
 
+def _check_agency(tx: Tx, agency: Id[Agency] | None) -> None:
+    if agency is not None:
+        known(tx, Agency, agency, "agency")
+
+
 def _named(text: str, wanted: str | None) -> bool:
     return wanted is None or has_words(text, wanted)
 
@@ -192,13 +197,14 @@ def _named(text: str, wanted: str | None) -> bool:
 def find_astronaut(
     tx: Tx, name: str | None = None, agency: Id[Agency] | None = None, nationality: str | None = None
 ) -> list[Astronaut]:
-    """Find astronauts by name, agency or nationality, with the day on which they were born.
+    """Find astronauts by name, agency or nationality, with the day on which they were born, 25 at most.
 
     Args:
         name: The name, or a part of it.
         agency: The id of the agency they fly for.
         nationality: Where they come from, such as Norwegian.
     """
+    _check_agency(tx, agency)
     rows = [
         row
         for row in tx.all(Astronaut)
@@ -240,6 +246,7 @@ def find_rocket(tx: Tx, name: str | None = None, agency: Id[Agency] | None = Non
         name: The name, or a part of it.
         agency: The id of the agency that flies them.
     """
+    _check_agency(tx, agency)
     return [row for row in tx.all(Rocket) if _named(row.name, name) and agency in (None, row.agency)]
 
 

@@ -5,11 +5,12 @@ from typing import Literal, Self, TypedDict
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.lookups.looking import first, has_words, only
+from sandbox_mcp.worlds.lookups.looking import check_year, first, has_words, only
 
 League = Literal["Harbour League", "Summit League"]
 Position = Literal["goalkeeper", "defender", "midfielder", "forward"]
 Venue = Literal["home", "away"]
+SEASONS = range(2023, 2026)
 
 
 class Team(Table, fixed="data/sports_teams.csv"):
@@ -136,6 +137,7 @@ def get_league_season_table(tx: Tx, league: League, season: int) -> list[Standin
         league: The league.
         season: The year of the season, 2023 to 2025.
     """
+    check_year("season", season, SEASONS)
     lines: list[Standing] = []
     for team in tx.all(Team, league=league):
         home, away = tx.all(Match, home=team.id, season=season), tx.all(Match, away=team.id, season=season)
@@ -164,8 +166,9 @@ def get_league_season_scorers(tx: Tx, league: League, season: int, limit: int | 
     Args:
         league: The league.
         season: The year of the season, 2023 to 2025.
-        limit: How many to list, 1 to 25.
+        limit: How many to list, 1 to 25; 25 if it is left out.
     """
+    check_year("season", season, SEASONS)
     teams = {team.id: team.name for team in tx.all(Team, league=league)}
     players = {player.id: player for team in teams for player in tx.all(Player, team=team)}
     scored = [row for row in tx.all(Record, season=season) if row.goals and row.player in players]
@@ -201,6 +204,7 @@ def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None 
         season: The year of the season, 2023 to 2025.
         venue: Only matches at home, or only those away.
     """
+    check_year("season", season, SEASONS)
     id_ = _team(tx, team).id
     return [
         MatchLine(
@@ -223,6 +227,7 @@ def get_player_season_statistics(tx: Tx, player: str, season: int) -> Statistics
         player: The player's name, or the part of it that is known.
         season: The year of the season, 2023 to 2025.
     """
+    check_year("season", season, SEASONS)
     found = only([row for row in tx.all(Player) if has_words(row.name, player)], f"player {player!r}")
     row = tx.one(Record, player=found.id, season=season)
     return Statistics(
@@ -240,6 +245,7 @@ def get_match_report(tx: Tx, home: str, away: str, season: int) -> MatchReport:
         away: The name of the team that played away.
         season: The year of the season, 2023 to 2025.
     """
+    check_year("season", season, SEASONS)
     ids = _team(tx, home).id, _team(tx, away).id
     row = only([row for row in tx.all(Match, season=season) if (row.home, row.away) == ids], "such match")
     return MatchReport(

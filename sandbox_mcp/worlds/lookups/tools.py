@@ -1,5 +1,6 @@
 """A drawer of small services: whose domain a name is, what a file's ending means, and which product has a barcode."""
 
+import re
 from typing import Literal, Self, TypedDict
 
 from sandbox_mcp.tools.declaring import World
@@ -8,6 +9,7 @@ from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
+_DOMAIN = re.compile(r"[^\W_]+(-+[^\W_]+)*(\.[^\W_]+(-+[^\W_]+)*)+")
 FileKind = Literal["image", "sound", "document", "archive", "data", "program"]
 
 
@@ -82,6 +84,8 @@ def find_domain_with_name(tx: Tx, name: str) -> Domain:
     Raises:
         NoDataError: nobody has registered it.
     """
+    if not _DOMAIN.fullmatch(name.strip()):
+        raise ValueError(f"`name` must be a domain such as harbour.example, not {name!r}")
     found = tx.find(Domain, Id[Domain](name.strip().casefold()))
     if found is None:
         raise NoDataError(f"nobody has registered {name!r}; it is free")
@@ -106,7 +110,7 @@ def find_domains_with_owner(
 
 @tools.query
 def find_domains_with_word(tx: Tx, word: str) -> list[DomainLine]:
-    """List the registered domains whose name has a certain text in it.
+    """List the registered domains whose name has a certain text in it, 25 at most.
 
     Args:
         word: The text, three letters or more.
@@ -124,7 +128,7 @@ def find_file_type_with_extension(tx: Tx, extension: str) -> FileType:
     Args:
         extension: The ending with or without its dot, such as csv.
     """
-    return known(tx, FileType, extension.strip().lstrip(".").casefold(), "ending")
+    return known(tx, FileType, extension.strip().lstrip(".").casefold(), "kind of file")
 
 
 @tools.query
@@ -146,7 +150,7 @@ def find_product_with_barcode(tx: Tx, barcode: str) -> Product:
     Args:
         barcode: The digits under the bars.
     """
-    return known(tx, Product, barcode.replace(" ", ""), "product with the barcode")
+    return known(tx, Product, barcode.replace(" ", ""), "product")
 
 
 @tools.query

@@ -215,7 +215,7 @@ def find_hotel_details(tx: Tx, hotel: Id[Hotel]) -> Hotel:
 
 @travel.query
 def find_hotel_reviews(tx: Tx, hotel: Id[Hotel], min_score: int | None = None) -> list[ReviewLine]:
-    """List what guests say of a hotel.
+    """List what guests say of a hotel, 25 reviews at most.
 
     Args:
         hotel: The hotel's id.

@@ -95,7 +95,9 @@ _V = TypeVar("_V", Image, Video)
 
 
 def _tagged(rows: list[_V], tags: list[str]) -> list[_V]:
-    wanted = {tag.casefold() for tag in tags}
+    wanted = {tag.strip().casefold() for tag in tags}
+    if not wanted:
+        raise ValueError("expected at least one tag to look for")
     return [row for row in rows if wanted.issubset(row.tags)]
 
 
@@ -103,7 +105,7 @@ def _tagged(rows: list[_V], tags: list[str]) -> list[_V]:
 def search_images_with_tags(
     tx: Tx, tags: list[str], colour: Colour | None = None, orientation: Orientation | None = None
 ) -> list[ImageLine]:
-    """Find pictures that have all of some tags.
+    """Find pictures that have all of some tags, 25 at most.
 
     Args:
         tags: The tags, such as harbour and boat.
@@ -118,7 +120,7 @@ def search_images_with_tags(
 
 @video_images.query
 def search_images_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[ImageLine]:
-    """Find the pictures that somebody made.
+    """Find the pictures that somebody made, 25 at most.
 
     Args:
         author: The name, or a part of it.
@@ -130,7 +132,7 @@ def search_images_with_author(tx: Tx, author: str, licence: Licence | None = Non
 
 @video_images.query
 def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = None) -> list[VideoLine]:
-    """Find films that have all of some tags.
+    """Find films that have all of some tags, 25 at most.
 
     Args:
         tags: The tags, such as harbour and boat.
@@ -142,7 +144,7 @@ def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = N
 
 @video_images.query
 def search_videos_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[VideoLine]:
-    """Find the films that somebody made.
+    """Find the films that somebody made, 25 at most.
 
     Args:
         author: The name, or a part of it.
@@ -185,7 +187,7 @@ def get_captions_of_video(tx: Tx, video: Id[Video]) -> list[CaptionLine]:
 
 @video_images.query
 def get_images_like_image(tx: Tx, image: Id[Image]) -> list[ImageLine]:
-    """List the pictures that share at least two tags with a picture.
+    """List the pictures that share at least two tags with a picture, 25 at most.
 
     Args:
         image: The picture's id.

@@ -1,11 +1,14 @@
 """The look-up worlds: what they offer, what they know, and what is asked of them."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from statistics import fmean
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
@@ -20,11 +23,13 @@ from sandbox_scenarios.stats.measure import turns
 from sandbox_mcp.run.select import select
 from sandbox_mcp.session import Session, SessionSpec
 from sandbox_mcp.tools import call, present
+from sandbox_mcp.tools.calling import Outcome
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, snapshot_of
 from sandbox_mcp.world.fixed import FixedRows
 from sandbox_mcp.worlds import BUILT_IN, named
+from sandbox_mcp.worlds.lookups.looking import first
 from tests.each import each
 from tests.scenarios.playing import solved, talk
 
@@ -173,4 +178,85 @@ class TestFeedback:
     def test_what_the_service_says_is_told_with_and_without(
         self, told: Callable[[str, str, dict[str, Any]], str], variant: str
     ) -> None:
-        assert "there is no patent 'NX1'" in told(variant, "get_patent_with_number", {"number": "NX1"})
+        assert "there is no patent with the number 'NX1'" in told(variant, "get_patent_with_number", {"number": "NX1"})
+
+
+def _uses(function: Any, wanted: Any) -> bool:
+    """Whether a function calls another one, itself or through helpers of its module."""
+    codes, seen = [function.__code__], set[str]()
+    while codes:
+        code = codes.pop()
+        codes += [item for item in code.co_consts if isinstance(item, CodeType)]
+        for name in {*code.co_names} - seen:
+            seen.add(name)
+            found = function.__globals__.get(name)
+            if found is wanted:
+                return True
+            if isinstance(found, FunctionType) and found.__module__ == function.__module__:
+                codes.append(found.__code__)
+    return False
+
+
+class TestAnswers:
+    """What is not known is not made up, and what is left out is told."""
+
+    @each("world", WORLDS)
+    def test_a_tool_that_gives_25_at_most_says_so(self, world: str) -> None:
+        module = import_module(f"sandbox_mcp.worlds.lookups.{world}")
+        for name, tool in named(world).agent_tools.items():
+            told = [tool.description, *(item.description for item in tool.parameters)]
+            assert _uses(getattr(module, name), first) == any(re.search(r"\b25\b", text) for text in told), name
+
+    @each(
+        ("world", "tool", "arguments", "why"),
+        [
+            (
+                "sports",
+                "get_league_season_table",
+                {"league": "Harbour League", "season": 2030},
+                "`season` must be between",
+            ),
+            (
+                "sports",
+                "get_league_season_scorers",
+                {"league": "Summit League", "season": 2022},
+                "2023 and 2025, not 2022",
+            ),
+            ("sports", "get_team_season_matches", {"team": "Beacon Town", "season": 2030}, "`season` must be between"),
+            ("sports", "get_match_report", {"home": "a", "away": "b", "season": 2030}, "`season` must be between"),
+            ("sports", "get_player_season_statistics", {"player": "a", "season": 0}, "`season` must be between"),
+            ("data", "get_dataset_ranking", {"dataset": "d01", "year": 2030}, "`year` must be between 2018 and 2024"),
+            ("data", "get_region_values", {"region": "ALC", "year": 2017}, "`year` must be between 2018 and 2024"),
+            ("tools", "find_domain_with_name", {"name": "https://harbour.example/"}, "must be a domain such as"),
+            ("tools", "find_domain_with_name", {"name": ""}, "must be a domain such as"),
+            (
+                "tools",
+                "find_file_type_with_extension",
+                {"extension": "qqq"},
+                "no kind of file with the extension 'qqq'",
+            ),
+            ("spaceflight", "find_rocket", {"agency": "nobody"}, "there is no agency with the id 'nobody'"),
+            ("spaceflight", "find_astronaut", {"agency": "nobody"}, "there is no agency with the id 'nobody'"),
+            ("video_images", "search_images_with_tags", {"tags": []}, "at least one tag"),
+            ("movies", "get_movie_details", {"movie": "The Salt Road"}, "no film with the id 'The Salt Road'"),
+        ],
+    )
+    def test_what_is_not_known_is_told(self, world: str, tool: str, arguments: dict[str, Any], why: str) -> None:
+        outcome = _called(world, tool, arguments)
+        assert outcome.fault is not None
+        assert why in outcome.fault.text
+
+    def test_what_is_known_is_found_however_it_is_written(self) -> None:
+        domain = _called("tools", "find_domains_with_word", {"word": "example"}).result[0]["domain"]
+        found = _called("tools", "find_domain_with_name", {"name": f" {domain.upper()} "}).result
+        assert found["name"] == domain
+        free = _called("tools", "find_domain_with_name", {"name": "no-such-place.co.example"})
+        assert free.fault is not None
+        assert "it is free" in free.fault.text
+        tagged = _called("video_images", "search_images_with_tags", {"tags": ["harbour"]}).result
+        assert _called("video_images", "search_images_with_tags", {"tags": [" Harbour"]}).result == tagged != []
+
+
+def _called(world: str, tool: str, arguments: dict[str, Any]) -> Outcome:
+    running = Running(snapshot_of({}), Clock(0.0), IdStream(world))
+    return call(running, {tool: present(named(world).agent_tools[tool])}, tool, arguments)
