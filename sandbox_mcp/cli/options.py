@@ -154,7 +154,7 @@ def check_threshold(threshold: float | None, metric: str) -> None:
     share = metric == "toolsandbox.score"
     if threshold is not None and (math.isnan(threshold) or (share and not 0 <= threshold <= 1)):
         told = f"{metric} is from 0 to 1" if share else "expected a number"
-        raise click.UsageError(f"--threshold {threshold:g} cannot be; {told}")
+        raise click.UsageError(f"--threshold {threshold:g} cannot be used; {told}")
 
 
 def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> None:

@@ -145,7 +145,7 @@ def evaluate(
     kinds = (_kept_to("shard", shard, Shard), _kept_to("prices", prices, Prices), _kept_to("budget", budget, Budget))
     for name, given, holds, expected in (*asked_for, *kinds):
         if not holds:
-            raise RunError(f"{name}={given!r} cannot be; expected {expected}")
+            raise RunError(f"{name}={given!r} cannot be used; expected {expected}")
     endpoint = EndpointSettings(model=model, base_url=base_url)
     playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):

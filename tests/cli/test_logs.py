@@ -175,7 +175,7 @@ def test_a_threshold_is_a_share(log: Path, threshold: str) -> None:
     [
         (
             ("grade", "--metric", "tooltalk.success", "--threshold", "nan"),
-            "--threshold nan cannot be; expected a number",
+            "--threshold nan cannot be used; expected a number",
         ),
         (("export", "training", "--min-score", "nan"), "Invalid value for '--min-score': 'nan' is not a number"),
     ],

@@ -225,7 +225,7 @@ def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
 )
 def test_what_cannot_be_asked_for_is_refused_before_anything_is_played(option: str, value: Any, expected: str) -> None:
     options: dict[str, Any] = {"suite": Suite().select("wifi_off"), option: value}
-    with pytest.raises(RunError, match=f"^{option}=.* cannot be; expected {expected}"):
+    with pytest.raises(RunError, match=f"^{option}=.* cannot be used; expected {expected}"):
         evaluate(agent, **options)
 
 
