@@ -62,7 +62,7 @@ $(FUZZ)/.installed: packaging/fuzzer.txt
 	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/fuzzer.txt
 	@touch $@
 
-test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Hold the server against the conformance suite, the Inspector and a fuzzer.
+test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Try the server with MCP's conformance suite, its Inspector and a fuzzer.
 	$(BIN)/pytest -n $(JOBS) tests/node -rs
 
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
@@ -96,7 +96,7 @@ pythons: ## Try Python 3.12, 3.13 and 3.14 with a few tests, as far as they are 
 soak: $(VENV)/.dev ## Put 200 clients on a server for 10 minutes, or SECONDS=..., and see that nothing grows, is lost or gets mixed up.
 	$(BIN)/python -m bench.soak $(if $(filter command,$(firstword $(origin SECONDS))),--seconds $(SECONDS)) $(if $(CLIENTS),--clients $(CLIENTS))
 
-fuzz: $(VENV)/.dev ## Try importers, logs, YAML and both doors with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
+fuzz: $(VENV)/.dev ## Try importers, logs, scenario files, HTTP and MCP with 2000 generated inputs each, or EXAMPLES=..., and a crash at every write.
 	SANDBOX_MCP_EXAMPLES=$(or $(EXAMPLES),2000) SANDBOX_MCP_CRASHES=0 \
 		$(BIN)/pytest -n $(JOBS) --timeout 0 tests/fuzz tests/e2e/test_crash_points.py -rs
 
