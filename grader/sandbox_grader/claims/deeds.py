@@ -23,10 +23,11 @@ _TELLING: dict[str, str] = {
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|nudge|alarm"
     r"|put|in place|entry|hear from me",
     "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed"
-    r"|in your (?:contacts|address book|phone)|entry|contacts?|address book|new|there|made|included",
+    r"|in your (?:contacts|address book|phone)|on (?:your|the) (?:\w+ )?list|entry|contacts?|address book|new|there|made"
+    r"|included",
     "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed"
     r"|dropped|no longer|any (?:longer|more)|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more"
-    r"|rid of|stopped|unsent",
+    r"|rid of|stopped|unsent|empt(?:y|ied)",
     "change": r"changed?|updated?|modified|edited|moved|rescheduled|postponed|renamed|corrected|fixed|adjusted|shifted"
     r"|swapped|replaced|pushed|extended|now|set|switched|put|brought|labell?ed|marked|restored|listed|called"
     r"|says|reads|instead|new|back|later|earlier|tied|attached|pinned|comes|due|amended|from now on|turned",

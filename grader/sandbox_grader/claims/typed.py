@@ -203,8 +203,12 @@ def _standing(
     how = standing(spoken, item.start, item.end)
     both = not fact.about and any(other.type == fact.type for other in others)
     ends = [pattern for end, pattern in _ENDS.items() if both or end == fact.attribute] if how == "unsaid" else ()
-    if any(end.search(spoken.low[max(0, item.start - 40) : item.start]) for end in ends):
+    before = spoken.low[max(0, item.start - 40) : item.start]
+    if any(end.search(before) for end in ends):
         return "said"
+    if how == "unsaid" and any(back.given_words & asked and bound.search(before) for asked, bound in _BOUNDS):
+        clause = spoken.clause_at(item.start)
+        return "unsaid" if clause.asks or clause.supposes else "said"
     if how == "unsaid" and item.kind == "phone":
         clause = spoken.clause_at(item.start)
         return "unsaid" if clause.asks or clause.supposes or only_offered(spoken, clause, item.start) else "said"
@@ -238,6 +242,11 @@ _ENDS = {
     "high": re.compile(rf"\b(?:between|from) {_DEGREES} ?(?:and|to) -?$"),
 }
 """Before the ends of a range, which are its low and its high, or the two values that are asked for."""
+_BOUNDS = (
+    (one_of("least minimum min lowest smallest"), re.compile(r"\bat least (?:about )?[$€£¥]?\s{0,2}$")),
+    (one_of("most maximum max highest largest limit"), re.compile(r"\bat most (?:about )?[$€£¥]?\s{0,2}$")),
+)
+"""Words of a user who asks for a bound, and what stands before it: ``you have to bid at least 120 francs``."""
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
     r"|got nothing|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b"

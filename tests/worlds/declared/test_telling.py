@@ -136,3 +136,28 @@ def test_another_value_is_harmless_where_a_tool_answered_it_so_and_not_where_it_
     fact: dict[str, str], reply: str, outcome: str
 ) -> None:
     assert [finding.outcome for finding in hear(reply, facts_of(fact), ANSWERED).findings] == [outcome]
+
+
+ASKED_FOR_THE_LEAST = Background(given=("What is the least that I can bid?",))
+ASKED_FOR_THE_PRICE = Background(given=("What does it cost?",))
+
+
+@pytest.mark.parametrize(("background", "outcome"), [(ASKED_FOR_THE_LEAST, "stated"), (ASKED_FOR_THE_PRICE, "missing")])
+@pytest.mark.parametrize("reply", ["You have to bid at least 120 francs.", "At least 120 CHF."])
+def test_a_bound_is_the_answer_where_a_bound_is_asked_for(background: Background, outcome: str, reply: str) -> None:
+    assert [finding.outcome for finding in hear(reply, facts_of({"money": "120 CHF"}), background).findings] == [
+        outcome
+    ]
+
+
+@pytest.mark.parametrize(
+    ("deed", "reply", "outcome"),
+    [
+        ("add", "The mantel clock is on your list.", "stated"),
+        ("add", "The mantel clock is not on your list.", "contrary"),
+        ("remove", "Your list is empty now.", "stated"),
+        ("remove", "Your list is not empty.", "contrary"),
+    ],
+)
+def test_what_a_list_has_now_tells_of_the_deed(deed: str, reply: str, outcome: str) -> None:
+    assert [finding.outcome for finding in hear(reply, facts_of({"deed": deed})).findings] == [outcome]
