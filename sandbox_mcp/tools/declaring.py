@@ -199,7 +199,9 @@ class World:
         Its docstring is what an agent is told while it does not, such as "nobody is signed in". ``opened_by`` is the
         tool that works nevertheless.
         """
-        opener = opened_by if isinstance(opened_by, str) else opened_by.__name__
+        opener = opened_by if isinstance(opened_by, str) else getattr(opened_by, "__name__", None)
+        if opener is None:
+            raise WorldError(f"gate {name!r} is opened by {opened_by!r}; expected a tool's function or name")
 
         def declare(found: F) -> F:
             check_plain(found)
@@ -223,8 +225,8 @@ class World:
         """Declare a function to be the tool that is made of it, or give what declares the one that it decorates."""
 
         def declare(found: F) -> F:
-            declared = made(found)
             check_plain(found)
+            declared = made(found)
             if not TOOL_NAME.fullmatch(declared.name):
                 told = "cannot be a tool's name; expected letters, digits, _, - and ., at most 128"
                 raise WorldError(f"world {self.name!r}: {declared.name!r} {told}")

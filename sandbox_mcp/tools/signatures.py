@@ -31,7 +31,8 @@ class ToolSignature:
 def check_plain(function: Callable[..., Any]) -> None:
     """Refuse what would still be going on when it has returned: all that a tool does happens at one moment."""
     if not inspect.isroutine(function):
-        raise WorldError(f"{function!r} is declared to be a tool; expected a function")
+        named = f", and options by name, such as group={function!r}" if isinstance(function, str) else ""
+        raise WorldError(f"{function!r} is declared to be a tool; expected a function{named}")
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
         raise WorldError(f"{function.__name__}() is {kind}; expected a plain function")

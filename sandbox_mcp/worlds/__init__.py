@@ -176,7 +176,8 @@ def _loaded(path: Path) -> tuple[World, ...]:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         place = "" if isinstance(error, SyntaxError) else f"at {place_of(error)}: "
-        raise WorldError(f"{str(path)!r} cannot be loaded: {place}{type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {error}{_remedy(path, error)}"
+        raise WorldError(f"{str(path)!r} cannot be loaded: {place}{told}") from error
     found = tuple(value for value in vars(module).values() if isinstance(value, World))
     if not found:
         raise WorldError(f"{str(path)!r} declares no World")
@@ -189,6 +190,16 @@ def _loaded(path: Path) -> tuple[World, ...]:
     if twice := [name for name in called if called.count(name) > 1]:
         raise WorldError(f"{str(path)!r} declares two worlds of the name {twice[0]!r}; expected a name for each")
     return once
+
+
+def _remedy(path: Path, error: BaseException) -> str:
+    """How a module can be imported that is not found although it lies beside a world's file, or around it."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name and path.name == "__init__.py" and name == path.parent.name:
+        return f"; inside the package import with a dot, as in `from .tables import ...`, or install {name!r}"
+    if name and ((path.parent / f"{name}.py").exists() or (path.parent / name / "__init__.py").exists()):
+        return "; it lies beside the file: make a package of both and import it with a dot, or set PYTHONPATH"
+    return ""
 
 
 def _declared_at(place: str) -> World:

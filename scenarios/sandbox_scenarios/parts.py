@@ -4,6 +4,7 @@ Policy: every name and value is held against the world's declaration as it is re
 the place where the author wrote it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -53,6 +54,9 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "message": (),
 }
 """What a constraint is on, and the keys that then say more."""
+
+_STANDS_FOR = re.compile(r"\{(\w+)\}")
+"""Where a line that does something says what came of it."""
 
 
 class ScenarioParts:
@@ -139,6 +143,9 @@ class ScenarioParts:
             for misfit in misfits(value, schemas[name], name):
                 raise ProblemError((*where, "does", "arguments", name), f"{tool.name}: {misfit.told()}")
         says = raw.say or f"{{{tool.name}}}"
+        if lost := [found for found in _STANDS_FOR.findall(says) if found != tool.name]:
+            told = f"nothing is called {lost[0]!r} there; what came of the act is {{{tool.name}}}"
+            raise ProblemError((*where, "say"), told)
         planned = PlannedAct(tool.name, dict(act.arguments))
         if does.setdefault(says, planned) != planned:
             told = f"another line also says {says!r}, and does something else; tell them apart under 'say'"

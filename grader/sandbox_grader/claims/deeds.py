@@ -23,8 +23,8 @@ _TELLING: dict[str, str] = {
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|nudge|alarm"
     r"|put|in place|entry|hear from me",
     "add": r"added|add|saved?|stored|created?|entered|registered|recorded|put|listed"
-    r"|in your (?:contacts|address book|phone)|on (?:your|the) (?:\w+ )?list|entry|contacts?|address book|new|there|made"
-    r"|included",
+    r"|in your (?:contacts|address book|phone)|on (?:your|the) (?:\w+ )?list|entry|contacts?|address book|new|there"
+    r"|made|included",
     "remove": r"removed?|delet(?:ed|e|ion)|erased|gone(?! (?:out|through|off|ahead))|is history|cleared|cancell?ed"
     r"|dropped|no longer|any (?:longer|more)|taken (?:out|off)|wiped|out of|got rid|off (?:your|the)|no more"
     r"|rid of|stopped|unsent|empt(?:y|ied)",

@@ -394,6 +394,11 @@ class TestActsInAScript:
         assert ("I have opened it. It is clean." in said, acts[:1]) == (True, ["open_book"])
         assert grade(found.log, guided).score == 1
 
+    def test_a_line_that_stands_for_another_act_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "guided.yaml").write_text(GUIDED.replace("{open_book}", "{openbook}"), encoding="utf-8")
+        with pytest.raises(ScenarioFileError, match=r"nothing is called 'openbook' there; .* is \{open_book\}"):
+            Suite([tmp_path, HERE / "library.yaml"]).get("guide_edith")
+
     @pytest.mark.parametrize(
         ("wrong", "problem"),
         [

@@ -105,6 +105,14 @@ def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
         ("class P:\n    id: int\nw = World('w', tables=[P])", "world 'w' lists P as a table; expected classes"),
         ("w = World('w', tables=[R])\nv = World('w', tables=[R])", "declares two worlds of the name 'w'"),
         ("w = World('w')\nw.query(lambda tx: 1)", "'<lambda>' cannot be a tool's name"),
+        (
+            "w = World('w')\n@w.query('look')\ndef q(tx: Tx) -> int:\n    'Q.'\n    return 1",
+            "'look' is declared to be a tool; expected a function, and options by name, such as group='look'",
+        ),
+        (
+            "w = World('w')\n@w.gate('door', opened_by=None)\ndef door(tx: Tx) -> bool:\n    'Shut.'\n    return True",
+            "gate 'door' is opened by None; expected a tool's function or name",
+        ),
         ("w = World('w')\n@w.query\nclass Q:\n    'Q.'", "is declared to be a tool; expected a function"),
         (
             "w = World('w')\n@w.query\ndef end_conversation(tx: Tx) -> None:\n    'Q.'",
@@ -123,6 +131,16 @@ def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
 )
 def test_of_a_world(tmp_path: Path, declared: str, problem: str) -> None:
     assert problem in wrong_in(tmp_path, declared)
+
+
+def test_a_module_that_lies_beside_is_told_how_to_be_imported(tmp_path: Path) -> None:
+    (tmp_path / "tariff.py").write_text("", encoding="utf-8")
+    assert "'tariff'; it lies beside the file: make a package of both" in wrong_in(tmp_path, "import tariff")
+    package = tmp_path / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text("from house.tables import Lot\n", encoding="utf-8")
+    with pytest.raises(WorldError, match="inside the package import with a dot"):
+        load(package / "__init__.py")
 
 
 def test_a_file_whose_path_separates_files_is_refused(tmp_path: Path) -> None:
