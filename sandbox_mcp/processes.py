@@ -1,4 +1,4 @@
-"""Processes that share out work, and end with the process that has it.
+"""Processes that share out work, and end with the process that has it; and how many files a process may open.
 
 Policy: what a terminal's keys mean is for the process that they were meant for; those that work for it end when it has
 told them to, or when it is gone, however that came about.
@@ -6,9 +6,32 @@ told them to, or when it is gone, however that came about.
 
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
+
+RESERVED = 192
+"""Descriptors that are kept for everything that is not counted."""
+
+
+def room_for_files(wanted: int) -> int:
+    """How many files this process may open. Many systems begin with 1,024 and allow many times that.
+
+    The limit is raised to what is wanted beside the ``RESERVED``, as far as it may be.
+    """
+    wanted += RESERVED
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return max(soft, allowed)
 
 
 def process_pool(jobs: int) -> ProcessPoolExecutor:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace(exists=True))
+@click.argument("paths", metavar="A [B]...", nargs=-1, required=True, type=LogPlace())
 @mode_option
 @metric_option
 @click.option(

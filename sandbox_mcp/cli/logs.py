@@ -28,8 +28,8 @@ class LogPlace(click.Path):
     With ``written`` it is a folder that a command writes, which is copied back when the command ends.
     """
 
-    def __init__(self, *, exists: bool = False, written: bool = False) -> None:
-        super().__init__(exists=exists, path_type=Path)
+    def __init__(self, *, written: bool = False) -> None:
+        super().__init__(path_type=Path)
         self._written = written
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

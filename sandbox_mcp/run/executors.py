@@ -22,8 +22,10 @@ import anyio.to_process
 from sandbox_grader.scores import Scores
 
 from sandbox_mcp.errors import inner_errors
+from sandbox_mcp.processes import room_for_files
+from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.sessions import Allowed, Crew, RunPlan, Told
+from sandbox_mcp.run.sessions import FILES_OF_A_SESSION, Allowed, Crew, RunPlan, Told
 from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.trajectory.packs import PackWriter
@@ -32,6 +34,7 @@ CHUNK = 8
 """Units that a worker process gets at a time, at most: enough to pay for making its crew."""
 GRACE = 15.0
 """Seconds that worker processes have to end their agents when the run is stopped; then they are killed."""
+GONE = "a process that was playing is gone, as happens where memory runs out; the same command plays what is missing"
 LOOK = 0.25
 """Seconds between two looks of a worker process at whether the run was stopped."""
 
@@ -54,9 +57,14 @@ class Processes:
     recipe: Callable[[], Crew]
 
     async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
-        """Play these units, by chunks."""
+        """Play these units, by chunks.
+
+        Raises:
+            RunError: a worker process was killed.
+        """
         if not units:
             return
+        room_for_files(FILES_OF_A_SESSION * plan.jobs)
         waiting = iter(units)
         size = max(1, min(CHUNK, len(units) // (4 * plan.jobs)))
         with tempfile.TemporaryDirectory(prefix="sandbox-mcp-") as folder:
@@ -83,9 +91,12 @@ class Processes:
                 break
             scores: list[Scores] = []
             with workers.at_work() as scope, scope:
-                scores = await anyio.to_process.run_sync(
-                    _played, self.recipe, tuple(chunk), alone, workers.stopped, cancellable=True, limiter=limiter
-                )
+                try:
+                    scores = await anyio.to_process.run_sync(
+                        _played, self.recipe, tuple(chunk), alone, workers.stopped, cancellable=True, limiter=limiter
+                    )
+                except anyio.BrokenWorkerProcess as error:
+                    raise RunError(GONE) from error
             for unit, found in zip(chunk, scores, strict=False):
                 told(unit, found)
             await anyio.lowlevel.checkpoint()

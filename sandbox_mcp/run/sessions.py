@@ -18,6 +18,7 @@ from sandbox_scenarios import Scenario, Suite
 
 from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.own_code import told as told_of
+from sandbox_mcp.processes import room_for_files
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Arena, play
@@ -34,6 +35,8 @@ from sandbox_mcp.trajectory.packs import PackWriter
 from sandbox_mcp.users import User
 
 logger = logging.getLogger(__name__)
+FILES_OF_A_SESSION = 8
+"""Files and connections that a session under way may hold open: its log, and the ways to its model and its tools."""
 JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
 
@@ -158,6 +161,7 @@ class Crew:
 
         Logs go into ``pack`` if there is one.
         """
+        room_for_files(FILES_OF_A_SESSION * plan.jobs)
         window, seats = 0.0 if self.agent.marks_batches else WINDOW, plan.jobs + 1
         manager = SessionManager(self.suite, max_sessions=seats, batch_window=window, knowledge=self.knowledge)
         try:

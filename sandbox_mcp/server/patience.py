@@ -7,17 +7,15 @@ others out. A request that is being answered is never cut off.
 
 import asyncio
 import logging
-import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox_mcp.processes import RESERVED, room_for_files
 from sandbox_mcp.server.gathering import GatheringTransport
 
 MOST_CONNECTIONS = 2000
 """How many connections a server holds open, where the system lets it."""
-RESERVED = 192
-"""Descriptors that are kept for logs and for everything that is not a connection."""
 FEWEST = 16
 """How many connections there may be at least, however few descriptors there are."""
 LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -224,20 +222,5 @@ def _tells_of_a_fault(record: logging.LogRecord) -> bool:
 
 def affordable(most: int) -> int:
     """How many connections this process can hold open, at most ``most``, with the descriptors it may have."""
-    descriptors = _descriptors(most + RESERVED)
+    descriptors = room_for_files(most)
     return max(FEWEST, min(most, descriptors - min(RESERVED, descriptors // 2)))
-
-
-def _descriptors(wanted: int) -> int:
-    """How many files this process may open; its limit is raised to what is wanted, as far as it may be."""
-    if sys.platform == "win32":
-        return wanted
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return wanted
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft < allowed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    return max(soft, allowed)

@@ -246,6 +246,7 @@ class TestPacked:
     def test_a_report_and_a_comparison_are_made_of_it(self, log: Path, pack: Path, tmp_path: Path) -> None:
         assert invoke("report", pack, "-o", tmp_path / "report.html").stderr.startswith(f"{tmp_path}/report.html: 1 s")
         assert invoke("compare", log.parent, pack, "--json").exit_code == 0
+        assert invoke("compare", log, pack / "one.jsonl", "--json").exit_code == 0
 
     def test_logs_of_the_same_name_keep_apart(self, log: Path, pack: Path, tmp_path: Path) -> None:
         assert invoke("export", "log", pack, log, "-o", tmp_path / "out").exit_code == 0

@@ -260,6 +260,34 @@ def test_a_disk_that_fills_up_is_told_in_one_line(tmp_path: Path) -> None:
     assert sandbox_mcp(*options, "--threshold", 1).returncode == 0
 
 
+TOGETHER = """
+import asyncio
+
+asked, all_here = [], asyncio.Event()
+
+
+async def agent(opening):
+    asked.append(opening)
+    if len(asked) == 100:
+        all_here.set()
+    await all_here.wait()
+    return "Wifi is now off."
+"""
+
+
+def test_more_sessions_than_files_may_be_open_at_first(tmp_path: Path) -> None:
+    """As where a thousand wait for a model, on a system that begins with a thousand files and allows many more."""
+    few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    (tmp_path / "together.py").write_text(TOGETHER)
+    options = ["--agent", "together:agent", "--trials", "100", "--jobs", "100", "--out", "run", "--no-bounds"]
+    command = [sys.executable, "-m", "sandbox_mcp.cli", "run", "wifi_off", *options]  # its limits are its own
+    done = subprocess.run(
+        command, capture_output=True, text=True, preexec_fn=few, check=False, timeout=240, cwd=tmp_path, env=ENVIRONMENT
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "run" / "logs").glob("*.jsonl"))) == 100
+
+
 def _at_a_keyboard() -> None:
     """Heed interrupts, which whatever runs these tests in the background may have taught its children to ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

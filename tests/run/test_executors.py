@@ -1,8 +1,10 @@
 """Executors: the same logs whatever plays them."""
 
+import os
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,27 @@ def test_what_a_worker_raises_ends_the_run(tmp_path: Path) -> None:
     work.executor = Processes(_broken)
     with pytest.raises(RunError, match="no crew"):
         anyio.run(work.run)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills as the system does where memory runs out")
+def test_a_worker_that_is_killed_is_told_in_a_line_and_the_rest_is_played_later(tmp_path: Path) -> None:
+    work = batch(tmp_path)
+    work.executor = Processes(Killed(tmp_path))
+    with pytest.raises(RunError, match="a process that was playing is gone"):
+        anyio.run(work.run)
+    assert played(tmp_path)[0]["counts"]["played"] == len(FEW)
+
+
+@dataclass(frozen=True)
+class Killed(Recipe):
+    """A crew whose agent takes its process with it."""
+
+    def __call__(self) -> Crew:
+        async def deadly(_: object) -> str:
+            os.kill(os.getpid(), signal.SIGKILL)
+            return ""
+
+        return replace(super().__call__(), agent=FunctionAgent(deadly, "reference"))
 
 
 def _broken() -> Crew:
