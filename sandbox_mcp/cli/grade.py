@@ -160,8 +160,10 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         )
         for item in shown
     ]  # fmt: skip
+    headers = ("session", metric, "turns", "recall", "precision", "not scored because")
+    width = len(headers) - all(not reason for *_, reason in rows)  # a screen has no room for an empty column
     if rows:
-        print_table(("session", metric, "turns", "recall", "precision", "not scored because"), rows)
+        print_table(headers[:width], [row[:width] for row in rows])
     if left:
         click.echo(left)
     for table in certainty(report):

@@ -193,6 +193,15 @@ def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) ->
     assert session["reason"]
 
 
+def test_a_reason_has_a_column_where_a_session_has_one(log: Path) -> None:
+    header, row = invoke("grade", log).stdout.splitlines()[:2]
+    assert (header.split(), row.split()[2]) == (["session", "score", "turns", "recall", "precision"], "3")
+    log.with_name("two.jsonl").write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
+    header, *rows = invoke("grade", log.parent).stdout.splitlines()[:3]
+    assert header.endswith("not scored because")
+    assert [row.endswith("incomplete: the log has no end") for row in rows] == [False, True]
+
+
 def test_export_and_import_bring_a_session_back(log: Path, tmp_path: Path) -> None:
     assert invoke("export", "atif", log, "-o", tmp_path / "atif").exit_code == 0
     done = invoke("import", "atif", tmp_path / "atif" / "one.json", "-o", tmp_path / "back", "--json")
