@@ -23,8 +23,8 @@ def explain(scores: Scores) -> str:
         lines.append(f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}")
     for family, verdict in scores.verdicts.items():
         if family not in (STATEFUL, USERS):
-            figures = ", ".join(_figures(verdict.values))
-            lines.append(f"{family}: {verdict.inconclusive or figures or 'nothing to say'}")
+            figures = ", ".join(_figures(verdict.values)) or ("nothing found" if verdict.values else "nothing to say")
+            lines.append(f"{family}: {verdict.inconclusive or figures}")
             lines += (f"  {_reason(told)}" for item in verdict.details if (told := _told(item)) is not None)
     if scores.reason is not None:
         lines.append(f"not scored: {scores.reason}")

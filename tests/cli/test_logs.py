@@ -228,6 +228,7 @@ def test_explain_shows_conversation_milestones_and_score(log: Path) -> None:
     assert "agent calls set_wifi_status(on=false)" in text
     assert "wifi_off" in text
     assert "score 1.000" in text
+    assert "conduct: nothing found" in text
 
 
 class TestPacked:

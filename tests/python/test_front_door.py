@@ -412,7 +412,7 @@ def test_metrics_and_importers_of_an_installed_package_are_found(tmp_path: Path)
     ]
     imported, explained, judged = _with_installed(tmp_path, PLUGIN, POINTS, commands)
     assert imported.code in (0, None), imported.err
-    assert "calls: nothing to say\n  counted" in explained.out, explained.err
+    assert "calls: nothing found\n  counted" in explained.out, explained.err
     assert "threshold 1 missed: the mean calls.made is 0.000, 1.000 below it" in judged.err
     assert judged.code == 1
 
