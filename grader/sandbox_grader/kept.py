@@ -3,7 +3,7 @@
 Policy: the scores of a log hold as long as its lines are the same, and all else that they depend on, which is the
 ``key``. They are written as they come, some hundred sessions at a time. What summaries count is kept apart from the
 details that only readers want, and said once for all sessions of which it is true, so that it takes a few numbers a
-session in the file as in memory. A file that is broken, or not ours, is as good as none.
+session in the file as in memory. A file that is broken, or not ours, is as good as none, and made anew.
 """
 
 import gc
@@ -39,6 +39,12 @@ NAMED = "mtu_bench"
 """The family whose details have rows that are named after the session."""
 _BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError)
 """What reading a file raises that is not what we wrote."""
+
+
+def _lies_in_the_file(error: Exception) -> bool:
+    """Whether an error is about what is in a database, and not that it is locked, or may not be written to."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
 
 
 class ToldScores(NamedTuple):
@@ -171,8 +177,9 @@ class KeptScores:
                     for name, graded in self._chunk(_read(counted), _read(details)):
                         self._holding.add(chunk)
                         yield name, graded
-        except _BROKEN:
-            return  # the other logs are graded again
+        except _BROKEN as error:  # the other logs are graded again
+            if _lies_in_the_file(error):
+                self._remove()
 
     def _chunk(self, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
         parts: list[str] = counted["parts"]
@@ -210,7 +217,8 @@ class KeptScores:
         places = [[parts.setdefault(part, len(parts)) for part in said.counted] for said in told]
         counted = _packed({"parts": list(parts), "told": places, "logs": logs})
         details = _packed([said.details for said in told])
-        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
+
+        def add_chunk(store: sqlite3.Connection) -> None:
             if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
                 for table in ("scores", "chunks"):
                     store.execute(f"DROP TABLE IF EXISTS {table}")
@@ -219,9 +227,9 @@ class KeptScores:
                 "CREATE TABLE IF NOT EXISTS scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB)"
             )
             said = "INSERT INTO scores (key, counted, details) VALUES (?, ?, ?)"
-            chunk = store.execute(said, (self._key, counted, details)).lastrowid
-            store.commit()
-            self._holding.add(chunk or 0)
+            self._holding.add(store.execute(said, (self._key, counted, details)).lastrowid or 0)
+
+        self._change(add_chunk)
         self._new = []
         self._grown = True
 
@@ -230,13 +238,36 @@ class KeptScores:
         self.write()
         if not self._grown:
             return
-        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(self._place, timeout=1)) as store:
+
+        def drop_what_is_old(store: sqlite3.Connection) -> None:
             latest = store.execute("SELECT key FROM scores GROUP BY key ORDER BY MAX(chunk) DESC").fetchall()
             keys = [key for (key,) in latest][:KEYS]
             for chunk, key in store.execute("SELECT chunk, key FROM scores").fetchall():
                 if key not in keys or (key == self._key and chunk not in self._holding):
                     store.execute("DELETE FROM scores WHERE chunk = ?", (chunk,))
-            store.commit()
+
+        self._change(drop_what_is_old)
+
+    def _change(self, change: Callable[[sqlite3.Connection], None]) -> None:
+        """Change the database, if the folder lets itself be written to; one that is broken is made anew."""
+        for _ in range(2):
+            try:
+                with closing(sqlite3.connect(self._place, timeout=1)) as store:
+                    change(store)
+                    store.commit()
+            except OSError:
+                return
+            except _BROKEN as error:
+                if not _lies_in_the_file(error):
+                    return
+                self._remove()
+            else:
+                return
+
+    def _remove(self) -> None:
+        for place in (self._place, self._place.with_name(f"{PLACE}-journal")):
+            with suppress(OSError):
+                place.unlink()
 
 
 class ScoreBook:

@@ -157,10 +157,18 @@ def test_scores_are_not_kept_where_a_scenario_names_a_tape(home: str, folder: Pa
     assert not (folder / PLACE).exists()
 
 
-def test_kept_scores_that_are_broken_are_no_obstacle(folder: Path) -> None:
+@pytest.mark.parametrize("start", [0, 50, 90, 97, 110, 3000, 5000])
+@pytest.mark.parametrize("step", [1, 53, 211])
+def test_kept_scores_that_are_broken_are_no_obstacle_and_soon_whole(folder: Path, start: int, step: int) -> None:
+    """Wherever bytes of the file are others than they were: its head, its schema, its tables."""
     first, _ = counted(folder, jobs=1)
-    (folder / PLACE).write_bytes(b"not a database" * 100)
-    assert told(counted(folder, jobs=1)[0]) == told(first)
+    kept = (folder / PLACE).read_bytes()
+    turned = (byte ^ 0xFF if number >= start and number % step == 0 else byte for number, byte in enumerate(kept))
+    (folder / PLACE).write_bytes(bytes(turned))
+    for _ in range(3):
+        report, done = counted(folder, jobs=1)
+        assert told(report) == told(first)
+    assert done == 0
 
 
 def test_few_logs_leave_nothing_behind(tmp_path: Path) -> None:
