@@ -41,10 +41,25 @@ def test_the_tasks_of_a_slurm_array_share_a_run(tmp_path: Path) -> None:
             [str(PLACE / "slurm.sh")],
             SLURM_ARRAY_TASK_ID=task,
             SLURM_ARRAY_TASK_MIN="7",
+            SLURM_ARRAY_TASK_MAX="8",
             SLURM_ARRAY_TASK_COUNT="2",
             OUT=str(tmp_path),
         )
     check(tmp_path)
+
+
+def test_tasks_of_a_slurm_array_are_played_alone_as_the_parts_that_they_are(tmp_path: Path) -> None:
+    array = {"SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "3", "SLURM_ARRAY_TASK_COUNT": "2"}
+    for task in ("1", "3"):
+        shell([str(PLACE / "slurm.sh")], **array, SLURM_ARRAY_TASK_ID=task, PARTS="3", OUT=str(tmp_path))
+    assert sorted(path.name for path in tmp_path.glob("summary*")) == ["summary-1-of-3.json", "summary-3-of-3.json"]
+
+
+def test_a_slurm_array_with_gaps_plays_no_part_that_it_was_not_meant_to() -> None:
+    array = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "1"}
+    asked = {**os.environ, **array, "SLURM_ARRAY_TASK_MAX": "3", "SLURM_ARRAY_TASK_COUNT": "2"}
+    done = subprocess.run(["/bin/sh", str(PLACE / "slurm.sh")], env=asked, capture_output=True, text=True, check=False)
+    assert (done.returncode, "say in PARTS" in done.stderr) == (2, True)
 
 
 def test_the_pods_of_a_kubernetes_job_share_a_run(tmp_path: Path) -> None:
@@ -54,6 +69,8 @@ def test_the_pods_of_a_kubernetes_job_share_a_run(tmp_path: Path) -> None:
     env: dict[str, Any] = {item["name"]: item["value"] for item in container["env"]}
     assert (spec["completionMode"], str(spec["completions"])) == ("Indexed", env["PARTS"])
     assert container["command"] == ["/bin/sh", "-c"]
+    user = spec["template"]["spec"]["securityContext"]["fsGroup"]
+    assert f"\nUSER {user}\n" in (PLACE.parents[1] / "Dockerfile").read_text()
     for index in ("0", "1"):
         asked = {**env, **SMALL, "PARTS": "2", "OUT": str(tmp_path), "JOB_COMPLETION_INDEX": index}
         shell(["-c", *container["args"]], **asked)
