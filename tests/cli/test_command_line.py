@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import click
 import pytest
 
-from sandbox_mcp.cli import COMMANDS
+from sandbox_mcp.cli import COMMANDS, group
 from tests.each import each
 from tests.warm import program
 
@@ -33,6 +35,35 @@ def test_every_command_explains_itself(name: str) -> None:
     done = run(name, "--help")
     assert done.returncode == 0, done.stderr
     assert "Usage:" in done.stdout
+
+
+def all_commands(command: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command and sub-command by what is typed for it."""
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    for name in command.list_commands(click.Context(command)):
+        inner = command.get_command(click.Context(command), name)
+        assert inner is not None
+        yield from all_commands(inner, f"{path} {name}".strip())
+
+
+def test_an_option_is_written_alike_and_explained_in_every_command() -> None:
+    written: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    unexplained: list[str] = []
+    for path, command in all_commands(group):
+        for option in (param for param in command.params if isinstance(param, click.Option)):
+            written[max(option.opts, key=len)].add(tuple(sorted(option.opts)))
+            unexplained += [] if option.help else [f"{path} {option.opts[-1]}"]
+    assert {name: ways for name, ways in written.items() if len(ways) > 1} == {}
+    assert unexplained == []
+
+
+@each("path", ["scenarios", "worlds", "agents"])
+def test_a_list_of_commands_says_each_in_a_whole_sentence(path: str) -> None:
+    listed = run(path, "--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert listed
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
 
 
 MISTAKES = {
