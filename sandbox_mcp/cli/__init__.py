@@ -103,6 +103,8 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except SandboxError as error:
         fail(*error.lines)
+    except MemoryError:
+        fail("there is not enough memory for this")
     except OSError as error:
         place = f": {str(error.filename)!r}" if error.filename else ""
         fail(f"{error.strerror or error}{place}")

@@ -13,6 +13,8 @@ from sandbox_mcp.trajectory.errors import TrajectoryError
 LEVEL = 3
 MOST = 1 << 30
 """Bytes that a frame may unpack to; more is an attack and no log."""
+PIECE = 1 << 20
+"""Bytes that are unpacked at a time."""
 _DATA, _INDEX = 0xFD2FB528, 0x184D2A5A
 _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 
@@ -64,7 +66,11 @@ def unpack(data: bytes) -> bytes:
         return zstd.ZstdDecompressor().decompress(data, MOST + 1)
     import zstandard
 
-    return zstandard.ZstdDecompressor().stream_reader(data).read(MOST + 1)
+    reader, parts, size = zstandard.ZstdDecompressor().stream_reader(data), list[bytes](), 0
+    while size <= MOST and (part := reader.read(PIECE)):  # at once, it would ask for the most there may be
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
 
 
 def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:

@@ -230,6 +230,8 @@ def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None)
         packed = file.read(frame.end - frame.start)
     try:
         data = unpack(packed)
+    except MemoryError:
+        raise  # which says nothing about the pack
     except Exception as error:  # each of the two modules has an error of its own
         raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: {error}") from error
     if len(data) > MOST:

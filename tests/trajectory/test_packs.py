@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -167,6 +168,27 @@ def test_what_is_no_pack_or_is_damaged_is_said(tmp_path: Path, spoil: object) ->
     pack.write_bytes(spoil(pack.read_bytes()))  # type: ignore[operator]
     with pytest.raises(TrajectoryError, match="damaged"):
         [log_bytes(path) for path in find_logs([tmp_path])]
+
+
+def test_reading_a_session_asks_for_no_more_memory_than_its_frame_takes(tmp_path: Path) -> None:
+    """Where a process may have little, asking for what a frame could hold at the most would fail for every pack."""
+    pack = packed(tmp_path, log_of("s0", "word " * 200_000))
+    tracemalloc.start()
+    try:
+        size = len(log_bytes(pack / "s0.jsonl"))
+        assert tracemalloc.get_traced_memory()[1] < 20 * size
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_pack_is_not_damaged_because_memory_ran_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_room(_: bytes) -> bytes:
+        raise MemoryError
+
+    pack = packed(tmp_path, log_of("s0"))
+    monkeypatch.setattr(packs_module, "unpack", without_room)
+    with pytest.raises(MemoryError):
+        log_bytes(pack / "s0.jsonl")
 
 
 def test_sessions_behind_a_damaged_index_are_found_in_what_it_names(tmp_path: Path) -> None:
