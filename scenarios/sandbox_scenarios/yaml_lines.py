@@ -32,6 +32,7 @@ MOST_NODES = 500_000
 """How many lists, mappings and values of them a document may come to, aliases counted as often as they stand."""
 DEEPEST = 60
 """How many lists and mappings may stand in each other."""
+_TOO_DEEP = f"nests deeper than {DEEPEST} lists and mappings"
 MOST_DIGITS = 40
 """How many characters a number may have."""
 _BRACKET = re.compile(r"[\[\]{}]")
@@ -225,12 +226,15 @@ def _parsed(text: str, path: str) -> tuple[Any, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
+        line = mark.line + 1 if mark else None
+        if "nesting depth" in problem:  # newer readers have a bound of their own, and meet it while they read ahead
+            raise ScenarioFileError(path, line, _TOO_DEEP) from error
         sign = text[mark.index : mark.index + 1] if mark and "cannot start any token" in problem else ""
         if sign == "\t" or "tab character" in problem:
             problem = "a tab stands where spaces should"
         elif sign:
             problem = f"put what begins with {sign} in quotes"
-        raise ScenarioFileError(path, mark.line + 1 if mark else None, f"is not valid YAML: {problem}") from error
+        raise ScenarioFileError(path, line, f"is not valid YAML: {problem}") from error
 
 
 def _check_depth(text: str, path: str) -> None:
@@ -249,8 +253,7 @@ def _check_depth(text: str, path: str) -> None:
         for event in events:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST:
-                line = event.start_mark.line + 1
-                raise ScenarioFileError(path, line, f"nests deeper than {DEEPEST} lists and mappings")
+                raise ScenarioFileError(path, event.start_mark.line + 1, _TOO_DEEP)
 
 
 def _faults(root: Any) -> Iterator[tuple[int, str]]:
