@@ -79,7 +79,7 @@ class LogPaths(Sequence[Path]):
 def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
     """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
 
-    With ``spoilt``, a pack in a folder that cannot be read is among them itself.
+    With ``spoilt``, a pack in a folder that cannot be read, and one of which a part is lost, is among them itself.
 
     Raises:
         TrajectoryError: a pack cannot be read.
@@ -90,7 +90,7 @@ def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
         cut: list[str] = []
         for file in sorted(_log_files(path, closed), key=_in_order_of_parts):
             try:
-                packed = packed_logs(Path(file)) if file.endswith(PACKED) else LogPaths([file])
+                packed = packed_logs(Path(file), spoilt=spoilt) if file.endswith(PACKED) else LogPaths([file])
             except TrajectoryError:
                 if not spoilt:
                     raise
@@ -99,20 +99,23 @@ def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
             cut += packed.cut
         return LogPaths(found, closed=closed, cut=cut)
     if is_pack(path):
-        return packed_logs(path)
+        return packed_logs(path, spoilt=spoilt)
     return LogPaths([str(path)] if path.exists() or has_log(path) else [])
 
 
-def packed_logs(pack: Path) -> LogPaths:
+def packed_logs(pack: Path, *, spoilt: bool = False) -> LogPaths:
     """The paths of all logs in a pack that count, sorted.
+
+    With ``spoilt`` the pack itself is among them where some may be lost.
 
     Raises:
         TrajectoryError: it cannot be read.
     """
     found = packed_sessions(pack)
     paths = (f"{pack}{os.sep}{name}{SUFFIX}" for name in found.names)
+    lost = [str(pack)] if spoilt and found.lost is not None else []
     behind = f"{pack}: is cut off at byte {found.cut}; the {counted(found.whole, 'session')} before it are whole"
-    return LogPaths(paths, cut=() if found.cut is None else (behind,))
+    return LogPaths([*lost, *paths], cut=() if found.cut is None else (behind,))
 
 
 def _log_files(folder: Path, closed: list[str]) -> Iterator[str]:
@@ -159,7 +162,7 @@ def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
                     packs.append(Path(entry.path))
     for pack in packs:
         try:
-            logs = logs_at(pack)
+            logs = logs_at(pack, spoilt=True)
         except TrajectoryError:
             logs = [pack]
         yield from ((str(log), stamp) for log in logs if (stamp := log_stamp(log)))

@@ -74,30 +74,59 @@ def unpack(data: bytes) -> bytes:
 
 
 def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
-    """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off."""
+    """The frames of sessions, by a walk over the heads of frames and blocks; a last one ends where it was cut off.
+
+    Where a head is damaged the walk goes on at the next frame or index behind it. What lies before that is yielded as a
+    frame, whether it can be unpacked or not, so that an index says what was in it.
+
+    Raises:
+        TrajectoryError: the file does not begin as a pack does, and nothing in it does either.
+    """
     at, size = 0, len(data)
     waiting: tuple[int, int] | None = None
     while at + 4 <= size:
-        magic = int.from_bytes(data[at : at + 4], "little")
+        magic = _magic(data, at)
         if magic in _SKIPPABLE:
-            end = at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")
-            if at + 8 > size or end > size:
-                break
+            end, whole = _end_of_index(data, at)
             if magic == _INDEX and waiting:
-                yield PackFrame(*waiting, data[at + 8 : end])
+                yield PackFrame(*waiting, data[at + 8 : end] if whole else None)
                 waiting = None
-        elif magic == _DATA:
+            led_on = whole
+        else:
             if waiting:
                 yield PackFrame(*waiting, None)
-            end, whole = _end_of_blocks(data, at)
-            waiting = (at, end) if end > at else None
-            if not whole:
-                break
-        else:
-            raise TrajectoryError(path, None, f"is not a pack of logs, or is damaged at byte {at}")
-        at = end
-    if waiting:
+            end, whole = _end_of_blocks(data, at) if magic == _DATA else (at, False)
+            waiting = (at, end)
+            led_on = whole and (end + 4 > size or _magic(data, end) in (_DATA, *_SKIPPABLE))
+        if led_on:
+            at = end
+            continue
+        following = _next_head(data, at + 4)
+        if following is None:
+            break
+        if waiting and not whole:
+            waiting = (at, following)
+        at = following
+    if waiting == (0, 0) and _magic(data, 0) != _DATA:
+        raise TrajectoryError(path, None, "is not a pack of logs, or is damaged at byte 0")
+    if waiting and waiting[1] > waiting[0]:
         yield PackFrame(*waiting, None)
+
+
+def _magic(data: mmap.mmap, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "little")
+
+
+def _next_head(data: mmap.mmap, start: int) -> int | None:
+    """Where the next frame or index begins, as far as can be told from its first bytes."""
+    places = (data.find(magic.to_bytes(4, "little"), start) for magic in (_DATA, _INDEX))
+    return min((place for place in places if place >= 0), default=None)
+
+
+def _end_of_index(data: mmap.mmap, start: int) -> tuple[int, bool]:
+    """Where what is to be skipped ends, and whether it is whole; an index is JSON, and is so with its last bracket."""
+    end = start + 8 + int.from_bytes(data[start + 4 : start + 8], "little")
+    return end, start + 8 <= end <= len(data) and (_magic(data, start) != _INDEX or data[end - 1 : end] == b"}")
 
 
 def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory.errors import TrajectoryError
 from sandbox_mcp.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
 from sandbox_mcp.trajectory.packs import digest_of, in_pack, is_pack, packed_digest, packed_sessions, read_packed
@@ -173,7 +174,11 @@ def log_bytes(path: Path) -> bytes:
     if in_pack(path):
         return read_packed(path)
     if is_pack(path):
-        packed_sessions(path)  # says what is wrong with it, if anything is
+        found = packed_sessions(path)  # which says what is wrong with it where nothing can be read
+        if found.lost is not None:
+            left = f"the {counted(found.whole, 'session')} that can be told from it are read"
+            problem = f"is damaged at byte {found.lost}, where sessions may be lost; {left}"
+            raise TrajectoryError(str(path), None, problem)
         raise TrajectoryError(
             str(path), None, f"is a pack of many logs; name one of them, as in {path.name}/SESSION.jsonl"
         )

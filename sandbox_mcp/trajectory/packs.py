@@ -3,20 +3,22 @@
 Policy: a pack is only ever appended to, by one process. Sessions are compressed in frames of about a megabyte, in which
 each finds again what it shares with those before it (world, tools), and the compressor is flushed after each: a pack
 that was cut off anywhere has lost at most the session that was being written. Behind a frame stands a skippable frame
-that names the sessions in it; where it is missing or damaged, they are found by unpacking what is whole. A session that
-does not count any more is named in a file beside the pack, and stays in it.
+that names the sessions in it; where it is missing or damaged, they are found by unpacking what is whole. What is
+damaged takes no more with it than its frame. A session that does not count any more is named in a file beside the
+pack, and stays in it.
 
 The log of a packed session has a path like any other, ``NAME.jsonl.zst/SESSION.jsonl``, and nothing outside this
 package has to know whether such a path leads into a pack.
 
-Form: an index is one JSON object, ``{"sessions": [[name, length, digest], ...]}``, in the order of the frame before it,
-lengths in bytes; how frames and indexes lie in the file is for ``sandbox_mcp.trajectory.frames`` to know.
+Form: an index is one JSON object, ``{"sessions": [[name, length, digest], ...], "digest": digest}``, in the order of
+the frame before it, lengths in bytes, the last digest that of the list; how frames and indexes lie in the file is for
+``sandbox_mcp.trajectory.frames`` to know.
 """
 
 import json
 import mmap
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -49,10 +51,15 @@ class _Place:
 
 
 class _Sessions(NamedTuple):
-    """What a pack holds: where each session lies, by name, and at which byte it was cut off, None if it is whole."""
+    """What a pack holds: where each session lies, by name.
+
+    ``cut`` is the byte at which it was cut off, ``lost`` the first at which sessions may have been lost of which not
+    even the names are known; None if there is no such byte.
+    """
 
     places: Mapping[str, _Place]
     cut: int | None
+    lost: int | None = None
 
 
 def in_pack(path: Path) -> bool:
@@ -66,11 +73,15 @@ def is_pack(path: Path) -> bool:
 
 
 class PackedSessions(NamedTuple):
-    """``names`` are those that count, sorted; ``whole`` is how many can be read, ``cut`` where the pack was cut off."""
+    """``names`` are those that count, sorted; ``whole`` is how many there are.
+
+    ``cut`` is where the pack was cut off, ``lost`` where it is damaged so that nobody knows what was there.
+    """
 
     names: list[str]
     whole: int
     cut: int | None
+    lost: int | None
 
 
 def packed_sessions(pack: Path) -> PackedSessions:
@@ -79,8 +90,8 @@ def packed_sessions(pack: Path) -> PackedSessions:
     Raises:
         TrajectoryError: it cannot be read.
     """
-    out, (places, cut) = _left_out(pack), _indexed(pack, _identity(pack))
-    return PackedSessions(sorted(places.keys() - out), len(places), cut)
+    out, (places, cut, lost) = _left_out(pack), _indexed(pack, _identity(pack))
+    return PackedSessions(sorted(places.keys() - out), len(places), cut, lost)
 
 
 def has_log(path: Path) -> bool:
@@ -176,8 +187,8 @@ class PackWriter:
         """Finish the frame and write its index, which tells what is in it without unpacking."""
         if self._compressor is None or self._broken:
             return
-        index = json.dumps({"sessions": self._sessions}, separators=(",", ":")).encode()
-        self._write(self._compressor.finished() + index_frame(index))
+        index = {"sessions": self._sessions, "digest": _digest_of_index(self._sessions)}
+        self._write(self._compressor.finished() + index_frame(_json(index)))
         self._compressor, self._sessions = None, []
 
     def close(self) -> None:
@@ -263,7 +274,11 @@ def _places(pack: Path) -> Mapping[str, _Place]:
 
 @lru_cache(maxsize=64)
 def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
-    """Where every session of a pack lies, by name, and whether there was to be more."""
+    """Where every session of a pack lies, by name, and whether there was to be more.
+
+    Raises:
+        TrajectoryError: it cannot be read, or nothing in it can be told from any other file.
+    """
     size = identity[1]
     found: dict[str, _Place] = {}
     if not size:
@@ -273,34 +288,58 @@ def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
             frames = list(frames_in(data, str(pack)))
     except OSError as error:
         raise TrajectoryError(str(pack), None, f"cannot be read: {error.strerror or error}") from error
-    start = 0
+    start, lost, why = 0, None, None
     for frame in frames:
         start = 0
         kept = frame if frame.index is None else replace(frame, index=digest_of(frame.index).encode())
-        for name, length, digest in _listed(frame, pack, identity):
+        try:
+            listed = _listed(frame, pack, identity)
+        except TrajectoryError as error:
+            lost, why = (frame.start, error) if lost is None else (lost, why)
+            continue
+        for name, length, digest in listed:
             found[name] = _Place(kept, start, length, digest)
             start += length
+    if why and not found:
+        raise why
     if not frames:
         return _Sessions(found, 0)
     last = frames[-1]
     end = last.end if last.index is None else last.end + 8 + len(last.index)
-    half_a_session = last.index is None and start < len(_unpacked(pack, last, identity))
-    return _Sessions(found, end if end < size or half_a_session else None)
+    half_a_session = last.index is None and lost != last.start and start < len(_unpacked(pack, last, identity))
+    return _Sessions(found, end if end < size or half_a_session else None, lost)
 
 
 def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> list[tuple[str, int, str]]:
-    """The sessions in a frame, from its index, or else from those of its lines that are whole."""
+    """The sessions in a frame, from its index, or else from those of its lines that are whole.
+
+    Raises:
+        TrajectoryError: the index is missing or damaged, and the frame cannot be unpacked.
+    """
     if frame.index is not None:
         with suppress(ValueError, KeyError, TypeError):  # what an index that is damaged says is in the frame as well
-            listed: list[Any] = json.loads(frame.index)["sessions"]
-            return [(str(name), int(length), str(digest)) for name, length, digest in listed]
+            told: dict[str, Any] = json.loads(frame.index)
+            listed: list[Any] = told["sessions"]
+            if told.get("digest") in (None, _digest_of_index(listed)):
+                return [(str(name), int(length), str(digest)) for name, length, digest in listed]
     lines = _unpacked(pack, frame, identity).split(b"\n" + _SESSION)
     texts = [lines[0] + b"\n", *(_SESSION + line + b"\n" for line in lines[1:])]
     texts[-1] = texts[-1].removesuffix(b"\n")
     if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):
         texts.pop()  # it was being written
-    heads: list[Any] = [json.loads(text[: text.index(b"\n")]) for text in texts]
-    return [(str(head["session"]), len(text), digest_of(text)) for head, text in zip(heads, texts, strict=True)]
+    try:
+        heads: list[Any] = [json.loads(text[: text.index(b"\n")]) for text in texts]
+        return [(str(head["session"]), len(text), digest_of(text)) for head, text in zip(heads, texts, strict=True)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: it holds no logs there") from error
+
+
+def _digest_of_index(sessions: Sequence[Sequence[object]]) -> str:
+    return digest_of(_json(sessions))
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _list_of_left_out(pack: Path) -> Path:
