@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, RealRange, together
+from sandbox_mcp.cli.options import FILE, OneValue, RealRange, together
 
 if TYPE_CHECKING:
     from sandbox_clients.base import Agent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _AGENT = click.option(
     "--agent",
+    cls=OneValue,
     required=True,
     metavar="NAME",
     help="One of 'sandbox-mcp agents', command:LINE, command-text:LINE, a URL, or your own as MODULE:ATTRIBUTE.",

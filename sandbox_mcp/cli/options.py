@@ -3,11 +3,11 @@
 import math
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -48,6 +48,31 @@ class RealRange(click.FloatRange):
         if math.isnan(figure):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return figure
+
+
+class OneValue(click.Option):
+    """An option of one value that people may take for one of several, so that a second one is refused."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Have click collect all that is given, of which it would otherwise take the last without a word."""
+        self.multiple = True
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.multiple = False
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """The value, if it is one."""
+        found = opts.get(str(self.name))
+        if isinstance(found, list):
+            given = list(dict.fromkeys(cast("list[str]", found)))
+            if len(given) > 1:
+                told = " and ".join(map(repr, given))
+                raise click.UsageError(
+                    f"{self.opts[0]} takes one value, not {told}; give the command once for each", ctx
+                )
+            opts = {**opts, str(self.name): given[0]}
+        return super().consume_value(ctx, opts)
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -122,6 +147,7 @@ def scenario_files(command: Command) -> Command:
 
 metric_option: Callable[[Command], Command] = click.option(
     "--metric",
+    cls=OneValue,
     default="toolsandbox.score",
     metavar="FAMILY.NAME",
     help="What counts, such as tooltalk.success: in means, pass@k, pass^k, comparisons and the threshold.",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.cli.agent_options import chosen_agent, model_options
-from sandbox_mcp.cli.options import PLACE, scenario_files
+from sandbox_mcp.cli.options import PLACE, OneValue, scenario_files
 from sandbox_mcp.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ OUT = Path("runs/play")
 @click.command()
 @click.argument("scenario")
 @click.option("--as", "role", type=click.Choice(["user", "agent"]), default="agent", help="Whom you play.")
-@click.option("--agent", metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
+@click.option("--agent", cls=OneValue, metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
 @model_options
 @user_options
 @click.option("-o", "--out", type=PLACE, default=OUT, help="Folder for the logs.")

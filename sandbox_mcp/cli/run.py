@@ -25,6 +25,7 @@ from sandbox_mcp.cli.options import (
     FILE,
     FOLDER_HERE,
     PLACE_HERE,
+    OneValue,
     RealRange,
     bounds_option,
     check_threshold,
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     help="How tools are presented. May be repeated.",
 )
 @click.option("--trials", type=click.IntRange(1), default=1, help="Sessions per scenario and variant.")
-@click.option("--seed", type=int, default=0, help="Decides the world's ids.")
+@click.option("--seed", cls=OneValue, type=int, default=0, help="Decides the world's ids.")
 @click.option("--jobs", type=click.IntRange(1), default=4, help="Sessions played at a time.")
 @click.option(
     "--executor",

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sandbox_mcp.cli.agent_options import agent_endpoint, parameters
-from sandbox_mcp.cli.options import PLACE, together
+from sandbox_mcp.cli.options import PLACE, OneValue, together
 
 if TYPE_CHECKING:
     from sandbox_mcp.run.users import Users
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 user_options = together(
     click.option(
         "--user",
+        cls=OneValue,
         type=click.Choice(["scripted", "llm", "human", "replay"]),
         default="scripted",
         help="Who plays the user: the scenario's script, a model, you, or what was said before.",

@@ -55,6 +55,24 @@ def test_a_variant_named_twice_is_played_once(tmp_path: Path) -> None:
     assert summary("wifi_off", "--agent", "refuse", *options, "--out", tmp_path)["counts"]["planned"] == 1
 
 
+@each(
+    ("option", "values"),
+    [
+        ("--agent", ("reference", "refuse")),
+        ("--user", ("scripted", "llm")),
+        ("--metric", ("toolsandbox.score", "tooltalk.success")),
+        ("--seed", ("1", "2")),
+    ],
+)
+def test_a_second_value_where_there_is_one_is_refused(tmp_path: Path, option: str, values: tuple[str, str]) -> None:
+    agent = () if option == "--agent" else ("--agent", "reference")
+    given = (part for value in values for part in (option, value))
+    result = ran("wifi_off", *agent, *given, "--out", tmp_path / "run")
+    told = f"{option} takes one value, not {values[0]!r} and {values[1]!r}; give the command once for each"
+    assert (result.exit_code, told in result.stderr, (tmp_path / "run").exists()) == (2, True, False)
+    assert summary("wifi_off", *agent, *(option, values[0]) * 2, "--out", tmp_path / "again")["counts"]["scored"] == 1
+
+
 def test_progress_goes_to_stderr_one_line_a_session(tmp_path: Path) -> None:
     result = ran("wifi_off", "landlord_number", "--agent", "reference", "--out", tmp_path)
     lines = PROGRESS.findall(result.stderr)
