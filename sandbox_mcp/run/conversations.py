@@ -31,15 +31,7 @@ from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.opening import started_event
 from sandbox_mcp.tools import Outcome, PresentedTool, World, bind, present
-from sandbox_mcp.trajectory import (
-    CallError,
-    Event,
-    MemoryLog,
-    Message,
-    ReferenceTurn,
-    ToolCall,
-    Trajectory,
-)
+from sandbox_mcp.trajectory import CallError, Event, MemoryLog, Message, ReferenceTurn, ToolCall, Trajectory
 from sandbox_mcp.users.replay import ReplayUser
 from sandbox_mcp.worlds.office.tooltalk import TOKEN, OriginalIds, as_tooltalk_has_it, clock_of, read_checkout, state_of
 from sandbox_mcp.worlds.office.world import office

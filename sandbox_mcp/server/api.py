@@ -33,12 +33,7 @@ from sandbox_mcp.server.models import (
 )
 from sandbox_mcp.server.settings import ServerSettings
 from sandbox_mcp.session import SessionError, SessionSpec, chosen_instructions
-from sandbox_mcp.session.manager import (
-    SessionManager,
-    TooManySessionsError,
-    UnknownSessionError,
-    UnknownUserError,
-)
+from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownSessionError, UnknownUserError
 from sandbox_mcp.session.open_session import OpenSession
 
 JSON_LINES = "application/jsonl"

@@ -1,16 +1,6 @@
 """What a tool is, and how a call of one is checked and run."""
 
-from sandbox_mcp.tools.calling import (
-    Bound,
-    Outcome,
-    PresentedTool,
-    attempt,
-    bind,
-    call,
-    present,
-    run,
-    speak,
-)
+from sandbox_mcp.tools.calling import Bound, Outcome, PresentedTool, attempt, bind, call, present, run, speak
 from sandbox_mcp.tools.declared import GateRule, Sources
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.tools.definition import (

@@ -15,14 +15,7 @@ from typing import Any
 from sandbox_scenarios.checks import labels_in, references_in
 from sandbox_scenarios.lint.effects import effects
 from sandbox_scenarios.lint.texts import contains, spoken
-from sandbox_scenarios.model import (
-    CallConstraint,
-    Fact,
-    MessageConstraint,
-    Scenario,
-    Solution,
-    TableConstraint,
-)
+from sandbox_scenarios.model import CallConstraint, Fact, MessageConstraint, Scenario, Solution, TableConstraint
 from sandbox_scenarios.values import parse_path
 
 from sandbox_mcp.authoring.drafting.story import leaves

@@ -18,14 +18,7 @@ from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others
 from sandbox_scenarios.lint.parts import LACKS
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number, is_number, spoken
-from sandbox_scenarios.model import (
-    CallConstraint,
-    Constraint,
-    Milestone,
-    PlannedCall,
-    Scenario,
-    TableConstraint,
-)
+from sandbox_scenarios.model import CallConstraint, Constraint, Milestone, PlannedCall, Scenario, TableConstraint
 
 
 def reach(scenario: Scenario) -> Iterator[LintFinding]:

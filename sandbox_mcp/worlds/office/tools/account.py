@@ -9,14 +9,7 @@ from typing import TypedDict
 from sandbox_mcp.world.faults import DuplicateError, NoDataError
 from sandbox_mcp.world.tables import Secret
 from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds.office.rules import (
-    SUCCESS,
-    AlreadyLoggedInError,
-    Success,
-    check_address,
-    check_phone,
-    me,
-)
+from sandbox_mcp.worlds.office.rules import SUCCESS, AlreadyLoggedInError, Success, check_address, check_phone, me
 from sandbox_mcp.worlds.office.tables import OWNED, Account, LogIn, Verification
 from sandbox_mcp.worlds.office.world import office
 
