@@ -10,7 +10,6 @@ from sandbox_scenarios.values import row_id
 from sandbox_mcp.tools import Outcome, Tool, call, present
 from sandbox_mcp.world import Change, IdStream, Running, fold
 from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
 
 PAGE = Path(__file__).parent / "tools.md"
 WREN = "+17735550113"
@@ -63,11 +62,11 @@ COLUMNS = ("tool", "arguments", "result", "errors, in order", "reads", "writes")
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(_section(domain) for domain in dict.fromkeys(tool.domain for tool in all_tools().values()))
+    return HEAD + "".join(_section(domain) for domain in dict.fromkeys(tool.domain for tool in phone.tools.values()))
 
 
 def _section(domain: str) -> str:
-    tools = [tool for tool in all_tools().values() if tool.domain == domain]
+    tools = [tool for tool in phone.tools.values() if tool.domain == domain]
     head = f"\n## {domain}\n\n| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     return head + "".join(_row(tool) for tool in tools)
 
@@ -143,4 +142,4 @@ def _world(tool: Tool) -> Running:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE.name}: {len(agent_tools())} tools of the agent over {len(phone.tables)} tables")  # noqa: T201
+    print(f"{PAGE.name}: {len(phone.agent_tools)} tools of the agent over {len(phone.tables)} tables")  # noqa: T201

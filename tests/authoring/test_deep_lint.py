@@ -27,7 +27,7 @@ from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session import settled
 from sandbox_mcp.tools import fits, present
 from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.authoring.samples import (
     ADDS,
     ARGUMENTS,
@@ -383,7 +383,7 @@ def test_wrong_values_are_valid_and_wrong() -> None:
     """For every argument of every tool."""
     scenario = SUITE.get("wifi_off")
     right = {"string": "wren", "boolean": True, "number": 12.0, "integer": 3}
-    for tool in agent_tools().values():
+    for tool in phone.agent_tools.values():
         for parameter in tool.parameters:
             value = right[parameter.types[0]]
             wrong = wrong_values(scenario, present(tool), parameter.name, value)
@@ -402,7 +402,7 @@ def test_wrong_values_are_valid_and_wrong() -> None:
     ],
 )
 def test_wrong_values_are_of_the_same_sort(tool: str, name: str, value: object, wrong: object) -> None:
-    assert wrong in wrong_values(SUITE.get("wifi_off"), present(agent_tools()[tool]), name, value)
+    assert wrong in wrong_values(SUITE.get("wifi_off"), present(phone.agent_tools[tool]), name, value)
 
 
 async def _waits() -> None:

@@ -26,7 +26,7 @@ from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
 from sandbox_mcp.trajectory import ToolCall, Trajectory
 from sandbox_mcp.world import to_timestamp
 from sandbox_mcp.worlds import named
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.files import written
 from tests.scenarios.playing import solved
@@ -321,8 +321,10 @@ def test_words_come_once_in_order_and_matter(parts: list[str]) -> None:
 
 
 def test_there_are_words_for_every_deed() -> None:
-    switches = {name for name, tool in agent_tools().items() if tool.domain == "setting" and tool.action}
-    assert {name for name, tool in agent_tools().items() if tool.action} == set(named("phone").hints.said) | switches
+    switches = {name for name, tool in phone.agent_tools.items() if tool.domain == "setting" and tool.action}
+    assert {name for name, tool in phone.agent_tools.items() if tool.action} == set(
+        named("phone").hints.said
+    ) | switches
 
 
 # Comparing.

@@ -32,7 +32,7 @@ from sandbox_mcp.authoring.mutants.wrong import wrong_values
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import present
 from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.authoring.samples import ADDS, QUESTION, REPLY, SWITCH, mutants, score, stage_of
 from tests.each import each
 from tests.scenarios.files import SOUND
@@ -454,9 +454,9 @@ def test_a_label_is_used_where_it_stands(solution: Solution) -> None:
     assert not uses(solution, None)
 
 
-@given(st.sampled_from(sorted(agent_tools())), st.data())
+@given(st.sampled_from(sorted(phone.agent_tools)), st.data())
 def test_wrong_numbers_are_never_the_right_one(name: str, data: st.DataObject) -> None:
-    tool = agent_tools()[name]
+    tool = phone.agent_tools[name]
     scenario = SUITE.get("wifi_off")
     for parameter in tool.parameters:
         kind = parameter.types[0]
@@ -469,26 +469,26 @@ def test_wrong_numbers_are_never_the_right_one(name: str, data: st.DataObject) -
 def test_a_wrong_recipient_is_somebody_else_on_the_phone() -> None:
     scenario = SUITE.get("wifi_off")
     right = next(iter(scenario.world.table("contact")))
-    wrong = wrong_values(scenario, present(agent_tools()["remove_contact"]), "person_id", right)
+    wrong = wrong_values(scenario, present(phone.agent_tools["remove_contact"]), "person_id", right)
     assert len(wrong) == 2
     assert set(wrong) < set(scenario.world.table("contact")) - {right}
 
 
 def test_on_an_empty_phone_the_wrong_recipient_is_a_stranger() -> None:
     scenario = SUITE.get("owner_entry")
-    tool = present(agent_tools()["add_contact"])
+    tool = present(phone.agent_tools["add_contact"])
     assert wrong_values(scenario, tool, "phone_number", "+46701740605") == ("+12025550199",)
 
 
 def test_every_argument_that_names_somebody_is_known() -> None:
-    named = {item.name for tool in agent_tools().values() for item in tool.parameters}
+    named = {item.name for tool in phone.agent_tools.values() for item in tool.parameters}
     assert {name for name in named if name.endswith("_id")} <= SUITE.get("wifi_off").home.hints.meant
 
 
 def test_windows_are_changed_far_enough() -> None:
     """A search between two moments finds nothing if one of them is wrong."""
     scenario = SUITE.get("wifi_off")
-    tool = present(agent_tools()["search_messages"])
+    tool = present(phone.agent_tools["search_messages"])
     low, high = (
         wrong_values(scenario, tool, f"creation_timestamp_{end}bound", scenario.clock.now)[0]
         for end in ("lower", "upper")

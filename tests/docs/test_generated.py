@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.worlds.phone.registry import all_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -31,16 +31,16 @@ def test_the_page_of_tools_is_current(generate: Any) -> None:
     assert (DOCS / "tools.md").read_text(encoding="utf-8") == generate.page(), "run: python docs/generate.py"
 
 
-@each("name", all_tools())
+@each("name", phone.tools)
 def test_only_actions_write(generate: Any, name: str) -> None:
-    tool = all_tools()[name]
+    tool = phone.tools[name]
     assert not generate.sample(tool).changes or tool.action
 
 
-@each("name", all_tools())
+@each("name", phone.tools)
 def test_a_result_fits_its_schema(generate: Any, name: str) -> None:
     import jsonschema
 
-    tool = all_tools()[name]
+    tool = phone.tools[name]
     outcome = generate.sample(tool)
     jsonschema.validate({"result": outcome.result} if tool.wrapped else outcome.result, tool.output_schema())

@@ -16,12 +16,12 @@ from sandbox_mcp.endpoint.script import ScriptError, parse_script, read_script
 from sandbox_mcp.endpoint.solver import LOST, Solver
 from sandbox_mcp.endpoint.user import STRANGER, ScriptedUserModel
 from sandbox_mcp.models.asking import FunctionCall
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
 from tests.each import each
 
-TOOLS = tuple(agent_tools())
-ANYTHING = frozenset(parameter.name for tool in agent_tools().values() for parameter in tool.parameters)
+TOOLS = tuple(phone.agent_tools)
+ANYTHING = frozenset(parameter.name for tool in phone.agent_tools.values() for parameter in tool.parameters)
 FRIENDS = SUITE.get("colleagues_to_friends")
 FOUND_DMITRI = json.dumps({"result": [{"name": "Dmitri Voss", "phone_number": "+16305550129"}]})
 FOUND = json.dumps({"result": [{"person_id": "p1", "name": "Tomas"}, {"person_id": "p2", "name": "Dmitri"}]})

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_mcp.server.lobby.texts import lobby_tools
 from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.node.conftest import Serve
 from tests.node.toolbox import run
 
@@ -17,7 +17,7 @@ each_era = pytest.mark.parametrize("era", ["legacy", "modern"])
 each_place = pytest.mark.parametrize("which", ["session", "lobby"])
 COMMAND = str(Path(sys.executable).with_name("sandbox-mcp"))
 LISTED = {
-    "session": {name for name, tool in agent_tools().items() if tool.domain != "account"},
+    "session": {name for name, tool in phone.agent_tools.items() if tool.domain != "account"},
     "lobby": {tool.name for tool in lobby_tools(default(), shows=True)},
 }
 NO_SUCH_TOOL_OR_AN_ERROR = 5

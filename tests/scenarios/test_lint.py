@@ -12,13 +12,13 @@ from sandbox_scenarios.model import PlannedCall
 from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
 from sandbox_mcp.world import IdStream, Running
 from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.tools.setting import SERVICES
 from tests.each import each
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, rules_told, written
 from tests.suite import SUITE
 
-ACTING = [name for name, tool in agent_tools().items() if tool.action]
+ACTING = [name for name, tool in phone.agent_tools.items() if tool.action]
 QUESTION = """\
 family: mine
 scenarios:
@@ -404,7 +404,7 @@ def world_of(scenario: Scenario, **settings: bool) -> Running:
 
 
 def tried(world: Running, call: PlannedCall) -> Outcome:
-    tool = present(agent_tools()[call.tool])
+    tool = present(phone.agent_tools[call.tool])
     bound = bind({tool.name: tool}, call.tool, call.arguments)
     return attempt(world.begin(), bound) if isinstance(bound, Bound) else bound
 

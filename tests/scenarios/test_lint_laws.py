@@ -29,7 +29,6 @@ from sandbox_scenarios.stats import CLASSIC, measure
 
 from sandbox_mcp.worlds import default
 from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.registry import agent_tools
 from sandbox_mcp.worlds.phone.tools.setting import SERVICES
 from tests.each import each
 from tests.scenarios.files import entry, file_of, rules_told, written
@@ -137,7 +136,7 @@ def test_whatever_number_the_user_gives_away_is_noticed_unless_it_knows_it(scena
             assert not any(item.rule == "secret" for item in leaks(knowing(talkative, f"It is {number}.")))
 
 
-@each("tool", [name for name in agent_tools() if "_" in name])
+@each("tool", [name for name in phone.agent_tools if "_" in name])
 def test_whatever_tool_the_user_names_is_noticed(tool: str) -> None:
     found = list(leaks(speaking(SUITE.get("wifi_off"), f"Use {tool} for it.")))
     assert [item.rule for item in found] == ["tool_name"]
@@ -158,7 +157,7 @@ def is_free(constraint: object) -> bool:
 
 @each("scenario", SAMPLE, ids=by_name)
 def test_with_all_tools_everything_can_be_reached(scenario: Scenario) -> None:
-    rich = replace(scenario, tools=tuple(agent_tools()), without=())
+    rich = replace(scenario, tools=tuple(phone.agent_tools), without=())
     assert [item for item in reach(rich) if item.rule in ("unreachable", "harmless_minefield")] == []
 
 
@@ -220,7 +219,7 @@ def test_of_twins_the_later_is_complained_of(tmp_path: Path) -> None:
 # Effects.
 
 
-@each("name", [name for name, tool in agent_tools().items() if tool.action])
+@each("name", [name for name, tool in phone.agent_tools.items() if tool.action])
 def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
     [effect] = effects(default(), [name])
     columns = {column.name for column in phone.tables[effect.table].columns}
@@ -229,10 +228,10 @@ def test_effects_are_on_tables_and_columns_that_there_are(name: str) -> None:
 
 
 def test_effects_of_queries_are_none() -> None:
-    assert effects(default(), (name for name, tool in agent_tools().items() if not tool.action)) == ()
+    assert effects(default(), (name for name, tool in phone.agent_tools.items() if not tool.action)) == ()
 
 
-@each("name", agent_tools())
+@each("name", phone.agent_tools)
 def test_needs_are_services(name: str) -> None:
     assert needs(default(), name, {}) <= set(SERVICES)
 

@@ -14,7 +14,7 @@ from sandbox_scenarios.stats.page import BEGIN, END
 from sandbox_scenarios.stats.published import CATEGORIES, COLUMNS, STATISTICS, TOOLS
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.scenarios.files import written
 from tests.suite import SUITE, measured
 
@@ -96,7 +96,7 @@ def test_turns_are_messages() -> None:
 
 
 def test_every_tool_counts_also_those_of_the_user(stats: Stats) -> None:
-    assert figures(stats.statistics)["tools"] == len(all_tools()) > len(agent_tools())
+    assert figures(stats.statistics)["tools"] == len(phone.tools) > len(phone.agent_tools)
 
 
 def test_categories_are_counted(stats: Stats) -> None:
@@ -160,7 +160,7 @@ def test_a_figure_is_met_from_theirs_on() -> None:
 
 
 def test_the_published_figures_are_about_things_that_exist() -> None:
-    known = set(agent_tools())
+    known = set(phone.agent_tools)
     assert set(TOOLS) <= known
     columns = {item.name for item in measured().columns}
     assert set(COLUMNS) <= columns
@@ -222,7 +222,7 @@ def test_a_page_without_marks_gets_them_at_the_end(stats: Stats) -> None:
 def test_the_picture_shows_every_tool_and_is_a_document(stats: Stats) -> None:
     root = ET.fromstring(picture(stats))
     texts = {item.text for item in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert set(agent_tools()) <= texts
+    assert set(phone.agent_tools) <= texts
     assert {"canonicalization", "3/5"} <= texts
 
 

@@ -17,7 +17,7 @@ from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
 
 from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.playing import play, talk, with_calls
 from tests.suite import SUITE
@@ -98,7 +98,9 @@ def test_talk_without_deeds_earns_next_to_nothing(name: str, text: str) -> None:
 @each("name", NAMES)
 def test_harmless_looks_cost_nothing(name: str) -> None:
     scenario = SUITE.get(name)
-    looks = [tool for tool in map(agent_tools().__getitem__, scenario.tools) if not tool.action and not tool.parameters]
+    looks = [
+        tool for tool in map(phone.agent_tools.__getitem__, scenario.tools) if not tool.action and not tool.parameters
+    ]
     extra = tuple(PlannedCall(tool.name, {}) for tool in looks)
     assert {score(scenario, solution, extra) for solution in scenario.solutions} == {1.0}
 
@@ -112,9 +114,9 @@ def test_leaving_out_any_call_costs(name: str) -> None:
         for position, call in enumerate(calls):
             alone = [other.tool for other in calls].count(call.tool) == 1
             demanded = alone and call.tool in tools_of(scenario.milestones)
-            if agent_tools()[call.tool].computes:
+            if phone.agent_tools[call.tool].computes:
                 continue
-            if call.label or agent_tools()[call.tool].action or demanded:
+            if call.label or phone.agent_tools[call.tool].action or demanded:
                 lazy = with_calls(solution, lambda at, kept, out=position: None if at == out else kept)
                 assert (score(scenario, lazy) or 0) < 1.0, call
 
@@ -140,7 +142,7 @@ def test_guessing_hits_the_minefield(name: str) -> None:
     scenario = SUITE.get(name)
     assert scenario.minefields
     for tool in forbidden(scenario):
-        arguments = {item.name: "+33639980148" for item in agent_tools()[tool].parameters if item.required}
+        arguments = {item.name: "+33639980148" for item in phone.agent_tools[tool].parameters if item.required}
         guess = (PlannedCall(tool, arguments),)
         assert tool in scenario.tools
         assert score(scenario, scenario.solutions[0], guess) == 0.0
@@ -200,7 +202,7 @@ def test_tools_are_just_those_that_solutions_use_or_a_careful_agent_would_ask(na
     scenario = SUITE.get(name)
     used = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
     spare = set(scenario.tools) - used - tools_of(scenario.minefields)
-    assert lacks(scenario) or {tool for tool in spare if agent_tools()[tool].action} == set()
+    assert lacks(scenario) or {tool for tool in spare if phone.agent_tools[tool].action} == set()
 
 
 def test_values_of_results_are_taken_from_results() -> None:

@@ -15,7 +15,7 @@ from sandbox_mcp.tools import PresentedTool, World, call
 from sandbox_mcp.trajectory import MemoryLog
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.suite import SUITE
 
@@ -54,7 +54,7 @@ def test_no_variant_offers_what_the_scenario_withholds(variant: str) -> None:
 
 
 def test_all_tools_are_all_tools() -> None:
-    usual = [name for name, tool in agent_tools().items() if tool.domain != "account"]
+    usual = [name for name, tool in phone.agent_tools.items() if tool.domain != "account"]
     assert list(presented(WIFI_OFF, "all_tools")) == usual
 
 
@@ -65,7 +65,7 @@ def test_suite_tools_are_all_tools_of_the_groups_that_are_used() -> None:
 
 def test_the_nearest_distractions_come_first() -> None:
     first = [tool.name for tool in distractors(WIFI_OFF)[:3]]
-    assert all(agent_tools()[name].domain == "setting" for name in first)
+    assert all(phone.agent_tools[name].domain == "setting" for name in first)
 
 
 def test_an_unknown_variant_names_the_known_ones() -> None:

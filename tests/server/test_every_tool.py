@@ -10,13 +10,13 @@ import pytest
 from mcp import Client
 
 from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.server.serving_kit import ERAS, opened, text_of
 
 pytestmark = pytest.mark.anyio
 each_era = each("era", ERAS)
-USUAL = [name for name, tool in agent_tools().items() if tool.domain != "account"]
+USUAL = [name for name, tool in phone.agent_tools.items() if tool.domain != "account"]
 
 
 def samples() -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from sandbox_scenarios import Scenario
 from sandbox_mcp.server.lobby.texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, RawMcp, Served, opened_in, served
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ METHODS = [
     "resources/read", "completion/complete", "logging/setLevel", "ping", "roots/list", "sampling/createMessage",
     "tasks/list", "api/sessions", "session/score", "",
 ]  # fmt: skip
-PUBLIC = json.dumps([[tool.description, tool.input_schema()] for tool in agent_tools().values()])
+PUBLIC = json.dumps([[tool.description, tool.input_schema()] for tool in phone.agent_tools.values()])
 """What any agent may read of the tools; a scenario may happen to use the same words."""
 PATHS = ["", "/", "/score", "/trajectory", "/state", "/../api/scenarios", "/mcp/../../api", "/openapi.json"]
 
@@ -61,7 +61,7 @@ async def everything(server: Served, url: str, era: str) -> str:
             body = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, **more}}
             answer = await raw.post(body, {"Mcp-Method": method, "Mcp-Name": more.get("name", "")})
             seen.append(answer.text + str(answer.headers))
-    for name in (*agent_tools(), "score", "get_milestones", "send_message_to_user"):
+    for name in (*phone.agent_tools, "score", "get_milestones", "send_message_to_user"):
         seen += [json.dumps(await raw.call(name, "{}"))]
     for method in ("GET", "PUT", "OPTIONS", "HEAD", "PATCH"):
         if (era, method) != ("legacy", "GET"):  # which holds a stream open for notifications, of which there are none
@@ -85,7 +85,7 @@ async def test_a_session_url_hands_out_nothing_but_its_tools(server: Served, era
     params: dict[str, Any] = {"_meta": ENVELOPE} if era == MODERN else {}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
     tools = (await raw.post(body, {"Mcp-Method": "tools/list"})).text
-    assert not [tool for tool in agent_tools() if tool not in listed and f'"{tool}"' in tools]
+    assert not [tool for tool in phone.agent_tools if tool not in listed and f'"{tool}"' in tools]
     other = [scenario for scenario in SUITE.names() if scenario in seen.replace("wifi_off", "")]
     assert not other
 

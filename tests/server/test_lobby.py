@@ -19,7 +19,7 @@ from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.stored import StateDir
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.worlds import FILES, named
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
 
@@ -54,7 +54,7 @@ async def test_the_list_of_tools_never_changes(era: str) -> None:
         during = await names(me)
         await me.call_tool("end_scenario", {})
         after = await names(me)
-    assert before == during == after == [*CONTROL, *agent_tools()]
+    assert before == during == after == [*CONTROL, *phone.agent_tools]
 
 
 @each_era

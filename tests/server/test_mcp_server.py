@@ -14,7 +14,7 @@ from sandbox_mcp.server.mcp_server import listed, name_in, server_for, wire_resu
 from sandbox_mcp.session import CallResult
 from sandbox_mcp.trajectory import Message, ToolCall
 from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.server.serving_kit import ERAS, LEGACY, MODERN, opened, recorded, text_of
 
@@ -39,7 +39,7 @@ async def test_a_variant_is_what_the_client_sees(era: str) -> None:
     async with Client(server_for(session), mode=era) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert names == set(session.session.tools)
-    assert not names & set(agent_tools())
+    assert not names & set(phone.agent_tools)
 
 
 @each_era

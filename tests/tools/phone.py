@@ -5,13 +5,13 @@ from typing import Any
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.world import Clock, IdStream, Running, snapshot_of
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 
 ME, ANN, BOB, EVE = "p-me", "p-ann", "p-bob", "p-eve"
 NOW = datetime(2025, 5, 16, 14, 30, tzinfo=UTC).timestamp()
 """Friday, half past nine in the morning in Chicago."""
 HOUR, DAY = 3600.0, 86400.0
-OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
+OFFERED = {name: present(tool) for name, tool in phone.agent_tools.items()}
 
 
 def contact(key: str, name: str, number: str, relationship: str | None, is_self: bool = False) -> dict[str, Any]:

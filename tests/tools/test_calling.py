@@ -10,13 +10,13 @@ from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits, speak
 from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
 from sandbox_mcp.tools.value_schemas import converted, fits_plainly, fits_schema
 from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.tools.phone import NOW, OFFERED, Phone
 
 NEVER_NULL = [
     (tool.name, item.name)
-    for tool in agent_tools().values()
+    for tool in phone.agent_tools.values()
     for item in tool.parameters
     if not item.required and "null" not in item.types
 ]
@@ -223,7 +223,7 @@ class TestTypes:
     def test_null_for_what_may_be_left_out_and_never_be_null_counts_as_not_given(
         self, tool: str, argument: str
     ) -> None:
-        given = {item.name: sample(item) for item in agent_tools()[tool].parameters if item.required}
+        given = {item.name: sample(item) for item in phone.agent_tools[tool].parameters if item.required}
         assert bind(OFFERED, tool, {**given, argument: None}) == bind(OFFERED, tool, given)
 
     def test_either_of_two_types_is_told(self) -> None:
@@ -325,7 +325,7 @@ def as_event(name: str, outcome: Outcome) -> ToolCall:
 
 
 def test_every_tool_is_tried() -> None:
-    assert set(OFFERED) == set(agent_tools())
+    assert set(OFFERED) == set(phone.agent_tools)
 
 
 def nested(deep: int) -> list[Any]:

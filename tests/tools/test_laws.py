@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.trajectory import to_line
 from sandbox_mcp.world import fold
-from sandbox_mcp.worlds.phone.registry import agent_tools, all_tools
+from sandbox_mcp.worlds.phone import phone as home
 from tests.each import each
 from tests.laws import at_least
 from tests.tools.phone import ANN, BOB, EVE, HOUR, ME, NOW, Phone
@@ -86,7 +86,7 @@ def test_a_day_on_the_phone() -> None:
 
 
 def test_that_day_tries_every_tool_but_one() -> None:
-    assert set(agent_tools()) - {tool for tool, _ in WORKING} == {"cancel_timer"}, "its ids are known when it is set"
+    assert set(home.agent_tools) - {tool for tool, _ in WORKING} == {"cancel_timer"}, "its ids are known when it is set"
 
 
 def test_a_timer_can_be_cancelled() -> None:
@@ -99,13 +99,13 @@ def test_results_are_what_the_schema_promises() -> None:
     phone = Phone()
     for tool, arguments in WORKING:
         result = phone.do(tool, **arguments)
-        given = {"result": result} if agent_tools()[tool].wrapped else result
-        jsonschema.validate(given, agent_tools()[tool].output_schema())
+        given = {"result": result} if home.agent_tools[tool].wrapped else result
+        jsonschema.validate(given, home.agent_tools[tool].output_schema())
 
 
 def test_arguments_that_work_are_what_the_schema_asks_for() -> None:
     for tool, arguments in WORKING:
-        jsonschema.validate(arguments, agent_tools()[tool].input_schema())
+        jsonschema.validate(arguments, home.agent_tools[tool].input_schema())
 
 
 @given(calls)
@@ -146,7 +146,7 @@ def test_queries_change_no_row(done: list[tuple[str, dict[str, Any]]]) -> None:
             assert outcome.writes == frozenset()
 
 
-@each("tool", all_tools().values(), ids=lambda tool: tool.name)
+@each("tool", home.tools.values(), ids=lambda tool: tool.name)
 class TestEveryTool:
     def test_it_says_what_it_does_and_what_every_argument_means(self, tool: Any) -> None:
         assert tool.description.split("\n")[0].endswith(".")
@@ -168,10 +168,10 @@ class TestEveryTool:
 
 
 def test_what_removes_or_overwrites_is_marked() -> None:
-    destructive = {name for name, tool in agent_tools().items() if tool.destructive}
+    destructive = {name for name, tool in home.agent_tools.items() if tool.destructive}
     assert destructive >= {"modify_contact", "remove_contact", "modify_reminder", "remove_reminder"}
 
 
 def test_only_the_user_may_leave() -> None:
-    assert all_tools()["end_conversation"].caller == "user"
-    assert "end_conversation" not in agent_tools()
+    assert home.tools["end_conversation"].caller == "user"
+    assert "end_conversation" not in home.agent_tools

@@ -11,12 +11,12 @@ from sandbox_mcp.tools.gates import Gates
 from sandbox_mcp.trajectory import MemoryLog, ToolCall
 from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Change, IdStream, Running, fold
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE
 
-OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
+OFFERED = {name: present(tool) for name, tool in phone.agent_tools.items()}
 WREN = "+17735550113"
 OPEN = Gates("races")
 """Gates through which everything may pass."""

@@ -12,12 +12,12 @@ import pytest
 
 from sandbox_mcp.tools import Outcome, call, present
 from sandbox_mcp.world import Change, IdStream, Running, fold, to_local
+from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
-from sandbox_mcp.worlds.phone.registry import agent_tools
 from tests.each import each
 from tests.suite import SUITE
 
-OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
+OFFERED = {name: present(tool) for name, tool in phone.agent_tools.items()}
 LAKESIDE = SUITE.get("wifi_off")
 
 

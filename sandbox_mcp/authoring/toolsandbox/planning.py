@@ -177,7 +177,7 @@ def _completed(plan: _Plan, tool: str, given: Json, golden: Json = MappingProxyT
 
     Where it was not said where to look and location service is off, the place is told instead of asked for.
     """
-    from sandbox_mcp.worlds.phone.registry import agent_tools
+    from sandbox_mcp.worlds.phone import phone
 
     least: Mapping[str, Json] = {
         "search_contacts": {"is_self": False},
@@ -191,7 +191,7 @@ def _completed(plan: _Plan, tool: str, given: Json, golden: Json = MappingProxyT
     free = tool.startswith(("search_location", "search_weather")) and "latitude" not in golden
     if free and not setting["location_service"]:
         made |= {name: setting[name] for name in ("latitude", "longitude")}
-    for parameter in agent_tools()[tool].parameters:
+    for parameter in phone.agent_tools[tool].parameters:
         if parameter.required and parameter.name not in made:
             made[parameter.name] = _least(plan, parameter.name, parameter.types)
     return made

@@ -66,7 +66,8 @@ def sin_of_call(path: str, node: ast.Call) -> Sin | None:
         return "host_clock", f"{path}() without a moment tells the host's time"
     if path in ZONED and len(node.args) < 2 and not any(item.arg == "tz" for item in node.keywords):
         return "host_clock", f"{path}() without a time zone tells the time in the host's"
-    if path in SEEDED and not [item for item in node.args if not _is_none(item)] and not node.keywords:
+    seeds = [item for item in node.args if not (isinstance(item, ast.Constant) and item.value is None)]
+    if path in SEEDED and not seeds and not node.keywords:
         return "chance", f"{path}() without a seed gives something else each time"
     return None
 
@@ -75,7 +76,3 @@ def _within(path: str, known: set[str]) -> bool:
     """Whether one of these is what a path names, or has it."""
     parts = path.split(".")
     return any(".".join(parts[:length]) in known for length in range(1, len(parts) + 1))
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -75,7 +75,10 @@ class _Look:
         elif type(value).__module__ == self._module:
             yield from _attributes(value)
         elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
-            yield "so far", _place_of(value)
+            try:
+                yield "so far", repr(value.__reduce__())
+            except TypeError:  # it does not say how far it is
+                yield "so far", repr(value)
 
     def _kept_by(self, function: FunctionType) -> Iterator[tuple[str, object]]:
         """What a function keeps from call to call."""
@@ -87,14 +90,6 @@ class _Look:
                     yield name, cell.cell_contents
                 except ValueError:  # nothing is in it yet
                     yield name, None
-
-
-def _place_of(iterator: Any) -> str:
-    """How far an iterator is, as far as it says."""
-    try:
-        return repr(iterator.__reduce__())
-    except TypeError:
-        return repr(iterator)
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, object]]:

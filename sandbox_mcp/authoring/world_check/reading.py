@@ -117,7 +117,8 @@ class _Reader(ast.NodeVisitor):
     def _enter(self, node: Function | ast.Lambda, name: str, body: list[Any], imported: dict[str, str]) -> None:
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self._inside.append(name)
-            if _is_changeable(default):
+            made = isinstance(default, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+            if made or _called(default).rpartition(".")[2] in CHANGEABLE:
                 self._note(default, "mutable_default", "a default that can change is shared by all calls")
             self._inside.pop()
             self.visit(default)
@@ -220,9 +221,13 @@ class _Reader(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         """A name that stands for something of the host's."""
         if isinstance(node.ctx, ast.Load) and node not in self._called:
-            path = self._path(node)
-            if not self._note_host(node, sin_of(path)) and self._is_built_in(node.id) and self._plays:
-                self._judge_built_in(node, node.id)
+            name, own = node.id, (*self._local, *self._imported)
+            if self._note_host(node, sin_of(self._path(node))) or name in own or hasattr(self._module, name):
+                return
+            if self._plays and name in BUILT_IN:
+                self._note(node, "outside_io", f"{name}() reaches outside the world")
+            elif self._plays and name in ("hash", "id"):
+                self._note(node, "set_order", f"{name}() differs from run to run")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """A look past the transaction, or something of the host's."""
@@ -236,16 +241,6 @@ class _Reader(ast.NodeVisitor):
     def _path(self, node: ast.AST) -> str:
         """The full name of what a dotted name stands for; nothing where that is not known."""
         return dotted(node, self._imported)
-
-    def _is_built_in(self, name: str) -> bool:
-        """Whether a name is what Python has everywhere, and nothing else here."""
-        return name not in self._local and name not in self._imported and not hasattr(self._module, name)
-
-    def _judge_built_in(self, node: ast.AST, name: str) -> None:
-        if name in BUILT_IN:
-            self._note(node, "outside_io", f"{name}() reaches outside the world")
-        elif name in ("hash", "id"):
-            self._note(node, "set_order", f"{name}() differs from run to run")
 
     def visit_For(self, node: ast.For) -> None:
         """A loop, which must not go through a set, nor go on with what lies in the module."""
@@ -262,20 +257,12 @@ class _Reader(ast.NodeVisitor):
 
     visit_DictComp = visit_ListComp  # noqa: N815 - the name that ast looks for
 
-    def visit_Starred(self, node: ast.Starred) -> None:
-        """What is laid out one by one."""
+    def visit_Starred(self, node: ast.Starred | ast.YieldFrom | ast.FormattedValue) -> None:
+        """What is laid out or given one by one, or written into a text."""
         self._gone_through(node.value)
         self.generic_visit(node)
 
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> None:
-        """What is given one by one."""
-        self._gone_through(node.value)
-        self.generic_visit(node)
-
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
-        """What is written into a text."""
-        self._gone_through(node.value)
-        self.generic_visit(node)
+    visit_YieldFrom = visit_FormattedValue = visit_Starred  # noqa: N815 - the names that ast looks for
 
     def _gone_through(self, node: ast.expr) -> None:
         while isinstance(node, ast.GeneratorExp):
@@ -375,12 +362,6 @@ class _Reader(ast.NodeVisitor):
 
 def _called(node: ast.AST | None) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-
-
-def _is_changeable(node: ast.expr) -> bool:
-    """Whether a default is a list, a mapping or the like of its own."""
-    made = isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
-    return made or _called(node).rpartition(".")[2] in CHANGEABLE
 
 
 def _is_view(node: ast.expr) -> bool:

@@ -92,19 +92,15 @@ def sources_of(world: World) -> tuple[Source, ...]:
     while waiting:
         name = waiting.pop()
         module = sys.modules.get(name)
-        if name in found or module is None or (tree := _tree(module)) is None:
+        if name in found or module is None:
             continue
-        source = found[name] = Source(module, tree)
+        try:
+            source = found[name] = Source(module, ast.parse(inspect.getsource(module)))
+        except (OSError, TypeError, SyntaxError):  # it has no code in Python
+            continue
         if name.partition(".")[0] not in OURS:
             waiting += _beside(source)
     return tuple(found[name] for name in sorted(found))
-
-
-def _tree(module: ModuleType) -> ast.Module | None:
-    try:
-        return ast.parse(inspect.getsource(module))
-    except (OSError, TypeError, SyntaxError):
-        return None
 
 
 def _beside(source: Source) -> Iterator[str]:

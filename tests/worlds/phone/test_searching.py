@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from sandbox_mcp.tools import call, present
 from sandbox_mcp.world import IdStream, Running
-from sandbox_mcp.worlds.phone.registry import agent_tools
+from sandbox_mcp.worlds.phone import phone
 from sandbox_mcp.worlds.phone.tools import rules
 from sandbox_mcp.worlds.phone.tools.rules import fuzzy
 from tests.each import each
 from tests.suite import SUITE
 
-OFFERED = {name: present(tool) for name, tool in agent_tools().items()}
+OFFERED = {name: present(tool) for name, tool in phone.agent_tools.items()}
 
 
 def found(texts: list[str], wanted: str, threshold: float = 50.0) -> list[str]:
