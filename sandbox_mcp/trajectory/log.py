@@ -122,8 +122,8 @@ def all_lines(trajectory: Trajectory) -> bytes:
 
 def plain(value: object) -> Any:
     """What JSON knows, of what a log holds; the ``default`` of :func:`json.dumps`."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name) for name in _field_names(type(value))}
+    if names := _field_names(type(value)):
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     raise TypeError(f"{type(value).__name__} is not JSON")
@@ -134,7 +134,7 @@ _ENCODER = json.JSONEncoder(default=plain, ensure_ascii=False, separators=(",", 
 
 @cache
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(kind))
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
 
 
 def mend_log(path: Path) -> bool:
