@@ -4,10 +4,13 @@ Policy: a module that lies in the working directory is meant before an installed
 goes to the end of the import path, so that nothing else in it ever takes the place of what this program imports.
 """
 
+import os
 import sys
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -20,6 +23,9 @@ PYTHON = Path(traceback.__file__).parent
 """Where Python's own library lies."""
 OURS = frozenset({"sandbox_mcp", "sandbox_grader", "sandbox_scenarios", "sandbox_clients"})
 """The packages of this project."""
+
+
+_READ: ContextVar[dict[Path, None] | None] = ContextVar("_READ", default=None)
 
 
 class OwnCodeError(SandboxError):
@@ -64,6 +70,35 @@ def others_code(failed: str, kind: type[SandboxError]) -> Generator[None]:
         raise
     except (Exception, SystemExit) as error:
         raise kind(f"{failed}: {told(error)}") from error
+
+
+@contextmanager
+def files_read() -> Generator[dict[Path, None]]:
+    """The files that are opened to be read meanwhile by this thread, but for Python's own and what is installed."""
+    found: dict[Path, None] = {}
+    _listen()
+    token = _READ.set(found)
+    try:
+        yield found
+    finally:
+        _READ.reset(token)
+
+
+@cache
+def _listen() -> None:
+    """Hear of every file that is opened from now on; Python has no way to stop that again."""
+    sys.addaudithook(_note_file)
+
+
+def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or (found := _READ.get()) is None:
+        return
+    file, _, flags = arguments
+    if isinstance(file, bytes | str) and not flags & (os.O_WRONLY | os.O_RDWR):
+        path = Path(os.fsdecode(file)).absolute()
+        installed = any(Path(prefix) in path.parents for prefix in (sys.prefix, sys.base_prefix))
+        if not installed and path.suffix not in (".py", ".pyc"):
+            found[path] = None
 
 
 def told(error: BaseException) -> str:

@@ -11,9 +11,10 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import NamedTuple
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.own_code import others_code
+from sandbox_mcp.own_code import files_read, others_code
 from sandbox_mcp.tools import World
 from sandbox_mcp.tools.calling import place_of
 from sandbox_mcp.world.faults import WorldError
@@ -88,8 +89,9 @@ def files() -> tuple[Path, ...]:
 def sources() -> tuple[Path, ...]:
     """The files that decide what the worlds in the named files do.
 
-    They are those files, the rows of their fixed tables, what models answered beside a tape, and modules that were
-    imported from their folders. Files that the code of a world opens by itself are not known here.
+    They are those files, the rows of their fixed tables, what models answered beside a tape, modules that were
+    imported from their folders, and files that were read when they were loaded. Files that their tools open later are
+    not known here.
 
     Raises:
         WorldError: a file cannot be loaded.
@@ -102,7 +104,9 @@ def sources() -> tuple[Path, ...]:
 
             found[fills_beside(path)] = None
             continue
-        tables = (table for world in load(path) for table in world.tables.values())
+        loaded = _loaded(path.resolve())
+        tables = (table for world in loaded.worlds for table in world.tables.values())
+        found |= dict.fromkeys(loaded.read)
         found |= dict.fromkeys(table.fixed for table in tables if table.fixed)
         imported = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
         beside = f"{path.parent}{os.sep}"
@@ -158,11 +162,18 @@ def load(path: Path) -> tuple[World, ...]:
         from sandbox_mcp.worlds.recorded import world_on
 
         return (world_on(path),)
-    return _loaded(path.resolve())
+    return _loaded(path.resolve()).worlds
+
+
+class _Loaded(NamedTuple):
+    """What a Python file declares, and the files that were read for it."""
+
+    worlds: tuple[World, ...]
+    read: tuple[Path, ...]
 
 
 @lru_cache(maxsize=64)
-def _loaded(path: Path) -> tuple[World, ...]:
+def _loaded(path: Path) -> _Loaded:
     name = f"sandbox_world_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if not path.exists():
@@ -172,7 +183,8 @@ def _loaded(path: Path) -> tuple[World, ...]:
     module = module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with files_read() as read:
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         place = "" if isinstance(error, SyntaxError) else f"at {place_of(error)}: "
@@ -189,7 +201,7 @@ def _loaded(path: Path) -> tuple[World, ...]:
     called = [world.name for world in once]
     if twice := [name for name in called if called.count(name) > 1]:
         raise WorldError(f"{str(path)!r} declares two worlds of the name {twice[0]!r}; expected a name for each")
-    return once
+    return _Loaded(once, tuple(read))
 
 
 def _remedy(path: Path, error: BaseException) -> str:

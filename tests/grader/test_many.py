@@ -112,12 +112,17 @@ def test_a_changed_scenario_file_counts_as_a_change(folder: Path, tmp_path: Path
 
 
 SHOP = '''
+import json
+from pathlib import Path
 from typing import Self
 
 from prices import CURRENCY
 
 from sandbox_mcp.tools.declaring import World
 from sandbox_mcp.world.tables import Id, Table, key
+
+
+STOCK = json.loads(Path(__file__).with_name("stock.json").read_text())
 
 
 class Ware(Table, fixed="wares.csv"):
@@ -131,11 +136,12 @@ kept_shop = World("kept_shop", tables=[Ware])
 '''
 
 
-@pytest.mark.parametrize("changed", ["wares.csv", "prices.py", "shop.py"])
+@pytest.mark.parametrize("changed", ["wares.csv", "prices.py", "shop.py", "stock.json"])
 def test_a_change_to_what_a_world_of_ones_own_is_made_of_makes_kept_scores_old(
     changed: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, text in (("shop.py", SHOP), ("wares.csv", "id,name\nw1,tea\n"), ("prices.py", "CURRENCY = 'EUR'\n")):
+    made_of = {"shop.py": SHOP, "wares.csv": "id,name\nw1,tea\n", "prices.py": "CURRENCY = 'EUR'\n", "stock.json": "{}"}
+    for name, text in made_of.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     sys.modules.pop("prices", None)  # that of the test before
