@@ -175,7 +175,7 @@ class ChatAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """It does: every protocol carries the whole conversation."""
+        """True: every protocol carries the whole conversation."""
         return True
 
     def describe(self) -> Mapping[str, Any]:

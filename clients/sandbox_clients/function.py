@@ -83,7 +83,7 @@ class FunctionAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """It does: it is told everything each time."""
+        """True: it is told everything each time."""
         return True
 
     def describe(self) -> Mapping[str, Any]:

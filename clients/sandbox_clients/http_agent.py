@@ -115,7 +115,7 @@ class HttpAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """It does: it is sent the whole conversation each time."""
+        """True: it is sent the whole conversation each time."""
         return True
 
     def describe(self) -> Mapping[str, Any]:

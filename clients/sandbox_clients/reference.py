@@ -1,4 +1,4 @@
-"""The two agents that ask nobody: the reference, which plays a scenario's own solution, and the one that refuses.
+"""The two agents that ask no model: the reference, which plays a scenario's own solution, and the one that refuses.
 
 Policy: the reference does what the solution says, whatever the tools answer; once that is used up it has nothing to
 add. What it scores is the most that the scenario can give, and is expected to be 1. What the refusing agent scores is
@@ -50,7 +50,7 @@ class ReferenceAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """It does: its solution is then the part that is still to come."""
+        """True: its solution is then the part that is still to come."""
         return True
 
     @asynccontextmanager
@@ -84,7 +84,7 @@ class RefuseAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """It refuses whatever was said before."""
+        """True: it refuses whatever was said before."""
         return True
 
     @asynccontextmanager

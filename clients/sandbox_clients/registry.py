@@ -7,6 +7,7 @@ answers a conversation; whatever it is, it gets what every agent gets.
 import shlex
 import shutil
 import sys
+from importlib import import_module
 
 from sandbox_scenarios.problem import closest
 
@@ -18,7 +19,9 @@ from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
 from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
 
-AGENTS = ("reference", "refuse", "openai", "responses", "anthropic")
+ASKING = {"openai": "OpenAIAgent", "responses": "ResponsesAgent", "anthropic": "AnthropicAgent"}
+"""The agents that ask a model by one of its protocols, each in a module of its own, as loading them takes a while."""
+AGENTS = ("reference", "refuse", *ASKING)
 """The agents that come with the package and run in this process."""
 COMMAND, TEXT = "command:", "command-text:"
 """What the name of an agent begins with that is a command line, which speaks JSON or plain text."""
@@ -33,29 +36,12 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
         UnknownAgentError: nothing has that name, what has it is not an agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
-    match name:
-        case "reference":
-            from sandbox_clients.reference import ReferenceAgent
+    if name in ("reference", "refuse"):
+        from sandbox_clients.reference import ReferenceAgent, RefuseAgent
 
-            return ReferenceAgent()
-        case "refuse":
-            from sandbox_clients.reference import RefuseAgent
-
-            return RefuseAgent()
-        case "openai":
-            from sandbox_clients.openai_agent import OpenAIAgent
-
-            return OpenAIAgent.of(given)
-        case "responses":
-            from sandbox_clients.responses_agent import ResponsesAgent
-
-            return ResponsesAgent.of(given)
-        case "anthropic":
-            from sandbox_clients.anthropic_agent import AnthropicAgent
-
-            return AnthropicAgent.of(given)
-        case _:
-            pass
+        return ReferenceAgent() if name == "reference" else RefuseAgent()
+    if name in ASKING:
+        return getattr(import_module(f"sandbox_clients.{name}_agent"), ASKING[name]).of(given)
     if name in FRAMEWORKS:
         return framework_agent(name, given)
     if name.startswith((COMMAND, TEXT)):

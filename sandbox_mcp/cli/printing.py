@@ -14,7 +14,7 @@ from sandbox_mcp.shown import behind, json_text
 
 T = TypeVar("T")
 SCREENFUL, FEW = 20, 10
-"""Up to how many sessions all are listed, and how many of the worst where there are more."""
+"""Up to how many sessions each gets a line, and how many of the worst are listed where there are more."""
 as_json: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

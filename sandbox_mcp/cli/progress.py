@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandbox_mcp.cli.printing import SCREENFUL
 from sandbox_mcp.shown import control, one_line
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ RESTS = 50
 """How many times as long as a drawing takes the next one waits: it sums up all sessions that are done."""
 CLEAR = "\r\x1b[2K"
 TENTHS = 10
-SCREENFUL = 20
-"""Of at most so many sessions each gets a line."""
 MANY = 100
 """Of fewer pieces of work, where each takes no time to speak of, no progress is shown."""
 

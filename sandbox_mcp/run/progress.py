@@ -71,7 +71,7 @@ class RunTally:
         return Progress(len(self.scores), self.total, score, played, self.metric)
 
     def line(self) -> str:
-        """All of it in one line."""
+        """How far the run is, in one line."""
         parts = [f"{len(self.scores)}/{self.total} done", f"{self.running} running"]
         if found := self.report().estimate:
             interval = "" if found.low is None else f" [{found.low:.3f}, {found.high:.3f}]"

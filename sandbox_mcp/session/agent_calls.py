@@ -98,7 +98,7 @@ class AgentCalls:
         stage.gates.call_tools(lambda name: shown.get(name, name))
 
     def slow(self, calls: Sequence[AgentCall]) -> list[Bound]:
-        """Those of some calls that may take long the first time, and ask only for what is remembered."""
+        """The calls, of those given, that may take long the first time, and ask only for what is remembered."""
         if not self._slow:
             return []
         named = [item for item in map(self._named, calls) if not isinstance(item, Outcome)]

@@ -53,9 +53,7 @@ class CallsSoFar:
 def _is(deed: PlannedCall, tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a call is a planned one: every value that is neither prose nor taken from a result is the same."""
     return tool == deed.tool and all(
-        arguments.get(name) == value for name, value in deed.arguments.items() if _is_plain(value)
+        arguments.get(name) == value
+        for name, value in deed.arguments.items()
+        if isinstance(value, bool | int | float) or (isinstance(value, str) and "$" not in value and " " not in value)
     )
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, bool | int | float) or (isinstance(value, str) and "$" not in value and " " not in value)

@@ -57,14 +57,17 @@ class Gates:
         closed = self.refusal(call, tx)
         if closed:
             return closed, {}
-        if call.tool.name in self._confirm and not self._may_pass(call):
-            key = _key(call.tool.name, call.arguments)
-            if key not in self._asked:
-                seed = f"{self._seed}/{key}".encode()
-                self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
-            code = self._asked[key]
-            return CallError("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
-        return None
+        key = _key(call.tool.name, call.arguments)
+        if call.tool.name not in self._confirm:
+            return None
+        if self._asked.get(key) in self._approved:
+            self.spend(call.tool.name, call.arguments)
+            return None
+        if key not in self._asked:
+            seed = f"{self._seed}/{key}".encode()
+            self._asked[key] = "OK-" + hashlib.sha256(seed).hexdigest()[:6].upper()
+        code = self._asked[key]
+        return CallError("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
 
     def refusal(self, call: Bound, tx: Transaction) -> CallError | None:
         """Why the state does not let a call pass; None if it does. Asking changes nothing.
@@ -92,13 +95,6 @@ class Gates:
     def recall(self, tool: str, arguments: Mapping[str, Any], code: str) -> None:
         """Remember a refusal that a log tells of."""
         self._asked[_key(tool, arguments)] = code
-
-    def _may_pass(self, call: Bound) -> bool:
-        code = self._asked.get(_key(call.tool.name, call.arguments))
-        if code not in self._approved:
-            return False
-        self.spend(call.tool.name, call.arguments)
-        return True
 
     def spend(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Use up the approval of a call, if it has one."""

@@ -38,7 +38,8 @@ def plan(world: Running, calls: Sequence[Bound], gates: Gates) -> Plan:
     """Decide the order of a batch. Runs nothing for good."""
     if len(calls) < 2:
         return Plan(tuple(range(len(calls))), frozenset())
-    canonical = sorted(range(len(calls)), key=lambda index: _sort_key(calls[index]))
+    names = [(call.tool.name, json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)) for call in calls]
+    canonical = sorted(range(len(calls)), key=names.__getitem__)
     trials = [_tried(world.begin(), call, gates) for call in calls]
     touched = [_touched(trial) for trial in trials]
     rivals = {i: [j for j in canonical if i != j and _meet(touched[i], touched[j])] for i in canonical}
@@ -55,10 +56,6 @@ def _tried(tx: Transaction, call: Bound, gates: Gates) -> Outcome:
     if refused:
         return Outcome(call.tool, call.arguments, fault=refused, reads=frozenset(tx.reads))
     return attempt(tx, call)
-
-
-def _sort_key(call: Bound) -> tuple[str, str]:
-    return call.tool.name, json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

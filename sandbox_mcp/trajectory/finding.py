@@ -43,7 +43,7 @@ class LogPaths(Sequence[Path]):
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> "LogPaths":
-        """The same paths."""
+        """These paths in this form."""
         return paths if isinstance(paths, cls) else cls(map(str, paths))
 
     @property

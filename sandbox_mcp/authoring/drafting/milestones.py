@@ -52,7 +52,7 @@ class Drafter:
         self._call: dict[int, str] = {}
 
     def milestones(self) -> list[dict[str, Any]]:
-        """All of them, as a file has them."""
+        """All milestones, as a file has them."""
         for number, turn in enumerate(self.story.turns):
             for change in (change for act in turn.acts for change in act.changes):
                 self._done_by_the_user(number, change)

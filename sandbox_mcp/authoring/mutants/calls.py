@@ -18,6 +18,7 @@ from sandbox_scenarios.lint.texts import contains, spoken
 from sandbox_scenarios.model import CallConstraint, Fact, MessageConstraint, Scenario, Solution, TableConstraint
 from sandbox_scenarios.values import parse_path
 
+from sandbox_mcp.authoring.drafting.flow import SMALL
 from sandbox_mcp.authoring.drafting.story import leaves
 from sandbox_mcp.authoring.mutants.mutant import (
     LESS,
@@ -35,9 +36,6 @@ from sandbox_mcp.authoring.mutants.mutant import (
 )
 from sandbox_mcp.authoring.mutants.wrong import is_meant, wrong_values
 from sandbox_mcp.session.rehearsal import UNKNOWN
-
-SMALL = 31
-"""A whole number up to this is guessed easily."""
 
 
 def calls(case: RehearsedSolution) -> Iterator[Mutant]:
@@ -225,7 +223,7 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
     """What an agent without the call would have to guess, if all of that is easy; what was told before is not one."""
-    taken = [value for value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
+    taken = [value for _, value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
 
 
@@ -235,25 +233,18 @@ def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
     An agent that goes on without the call cannot be, unless another way led it there.
     """
     taken = _taken(case.solution, spot, case.run.results)
-    return any(not _guessable(value) and not _told(case, spot, value) for value in taken)
+    return any(not _guessable(value) and not _told(case, spot, value) for _, value in taken)
 
 
 def _ids_taken(case: RehearsedSolution, spot: Spot) -> tuple[tuple[str | int, ...], ...]:
     """Where in the call's result the ids stand that the solution goes on with; nothing if it takes anything else."""
     ids = {key for rows in case.scenario.world.tables.values() for key in rows}
-    taken = dict(_taken_at(case.solution, spot, case.run.results))
+    taken = dict(_taken(case.solution, spot, case.run.results))
     return tuple(taken) if all(isinstance(value, str) and value in ids for value in taken.values()) else ()
 
 
-def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterator[Any]:
-    """The values that later calls and replies take from the call."""
-    return (value for _, value in _taken_at(solution, spot, results))
-
-
-def _taken_at(
-    solution: Solution, spot: Spot, results: Mapping[str, Any]
-) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """The same with the place in the call's result at which each stands."""
+def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The values that later calls and replies take from the call, each with its place in the call's result."""
     label = spot.call.label
     values = [call.arguments for turn in solution.turns for call in turn.calls]
     texts = [turn.reply for turn in solution.turns]

@@ -174,7 +174,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """The same with an annotation, which does nothing by itself."""
+        """Something that is put into a place with an annotation, or an annotation alone, which does nothing."""
         self._stored(node.target)
         if node.value is not None:
             self.visit(node.value)

@@ -205,7 +205,7 @@ def _meddling(start: Snapshot, end: Snapshot, now: float) -> Iterator[Tried]:
 
 
 def hints() -> Hints:
-    """All of it."""
+    """What the phone says for those who try its scenarios."""
     return Hints(
         wrong=_wrong,
         some=_some,

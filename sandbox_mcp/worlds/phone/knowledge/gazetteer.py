@@ -15,7 +15,7 @@ from sandbox_mcp.worlds.phone.knowledge.distance import check_point, haversine_k
 from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
 from sandbox_mcp.worlds.phone.knowledge.letters import plain_letters
 from sandbox_mcp.worlds.phone.knowledge.streets import street_address
-from sandbox_mcp.worlds.phone.knowledge.tables import packed_json, rows
+from sandbox_mcp.worlds.phone.knowledge.tables import countries, packed_json
 
 STREETS_WITHIN_KM = 25
 """Closer than this to the nearest place, a point has a street; further out it is only near that place."""
@@ -193,12 +193,7 @@ def _of_point(latitude: float, longitude: float) -> Address | None:
 
 def country_name(code: str) -> str:
     """The English name of an ISO 3166 country code; the code itself where it is unknown."""
-    return _countries().get(code, code)
-
-
-@cache
-def _countries() -> dict[str, str]:
-    return {row["code"]: row["name"] for row in rows("countries.tsv")}
+    return countries()[code]["name"] if code in countries() else code
 
 
 @cache

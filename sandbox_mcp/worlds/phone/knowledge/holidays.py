@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from sandbox_mcp.world.clock import to_timestamp, zone_info
 from sandbox_mcp.worlds.phone.knowledge.bundle import LONGEST_NAME
 from sandbox_mcp.worlds.phone.knowledge.errors import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.tables import rows
+from sandbox_mcp.worlds.phone.knowledge.tables import countries
 
 YEARS = range(1900, 2101)
 """The years for which dates are given; the library's movable feasts are estimates outside of it."""
@@ -143,7 +143,7 @@ class OfflineHolidays:
             InvalidQuestionError: no such country or time zone.
         """
         country = country.strip().upper()
-        if country not in _codes() and country not in _populations():
+        if country not in _codes() and country not in countries():
             raise InvalidQuestionError(f"unknown country {country!r}; expected an ISO 3166 code such as 'US' or 'DE'")
         try:
             zone_info(zone)
@@ -280,13 +280,8 @@ def _named_country(asked: str) -> tuple[str, str]:
     return "", asked
 
 
-@cache
-def _populations() -> dict[str, int]:
-    return {row["code"]: int(row["population"]) for row in rows("countries.tsv")}
-
-
 def _population(country: str) -> int:
-    return _populations().get(country, 0)
+    return int(countries()[country]["population"]) if country in countries() else 0
 
 
 @cache

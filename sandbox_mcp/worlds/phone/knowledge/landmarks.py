@@ -28,7 +28,7 @@ class Landmark:
 
 @cache
 def landmarks() -> tuple[Landmark, ...]:
-    """All of them, in the order of the table."""
+    """All landmarks, in the order of their table."""
     return tuple(
         Landmark(
             row["name"],

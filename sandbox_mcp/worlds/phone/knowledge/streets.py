@@ -11,7 +11,7 @@ from math import floor
 
 from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
 from sandbox_mcp.worlds.phone.knowledge.seeded import choice, integer
-from sandbox_mcp.worlds.phone.knowledge.tables import rows
+from sandbox_mcp.worlds.phone.knowledge.tables import countries, rows
 
 ROW_DEGREES = 0.002
 BLOCK_DEGREES = 0.02
@@ -84,7 +84,8 @@ def phone_number(country_code: str, latitude: float, longitude: float, number: i
         line = 2000 + drawn % 6900
         line += 100 if line >= 4300 else 0
         return f"+1{_area_code(country_code, latitude, longitude)}555{line}"
-    pattern = FICTION.get(country_code) or f"{_examples().get(country_code, UNKNOWN_COUNTRY)[:-4]}####"
+    known = countries()[country_code]["example_phone"] if country_code in countries() else ""
+    pattern = FICTION.get(country_code) or f"{(known or UNKNOWN_COUNTRY)[:-4]}####"
     wild = pattern.count("#")
     return pattern[:-wild] + f"{drawn % 10**wild:0{wild}d}"
 
@@ -102,8 +103,3 @@ def _area_codes() -> tuple[tuple[str, float, float, str], ...]:
         (row["code"], float(row["latitude"]), float(row["longitude"]), row["country_code"])
         for row in rows("area_codes.tsv")
     )
-
-
-@cache
-def _examples() -> dict[str, str]:
-    return {row["code"]: row["example_phone"] for row in rows("countries.tsv") if row["example_phone"]}

@@ -6,6 +6,7 @@ Policy: a file is read on the first question that needs it and never before; row
 import gzip
 import json
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -19,6 +20,12 @@ def rows(name: str) -> Iterator[dict[str, str]]:
     for line in lines[1:]:
         cells = line.split("\t")
         yield dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=True))
+
+
+@cache
+def countries() -> dict[str, dict[str, str]]:
+    """The rows of ``countries.tsv`` by their ISO 3166 code."""
+    return {row["code"]: row for row in rows("countries.tsv")}
 
 
 def packed_json(name: str) -> Any:

@@ -36,7 +36,7 @@ _NAMES = frozenset({"holiday_name", "text", "query"})
 
 
 def record(knowledge: Knowledge, tape: Path, domains: Collection[str] = DOMAINS) -> Knowledge:
-    """The same knowledge, but every answer of the named domains is appended to the file ``tape``.
+    """Knowledge that answers as the one given, and appends every answer of the named domains to the file ``tape``.
 
     Raises:
         QuestionTapeError: the file exists and is not a tape, or a domain is unknown.

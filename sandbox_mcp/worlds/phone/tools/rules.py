@@ -145,7 +145,7 @@ class _Index:
         self._searched = False
 
     def alike(self, asked: str, threshold: float) -> list[tuple[str, float, int]]:
-        """The same as comparing all of them."""
+        """The texts that are like another one, as comparing it with every text would find them."""
         texts, words = self._texts, asked.split()
         if len(texts) <= MANY or threshold < CERTAIN or _is_irregular(asked, words):
             return _alike(asked, texts, threshold)
