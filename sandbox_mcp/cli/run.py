@@ -18,7 +18,6 @@ import click
 from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.agent_options import agent_options, chosen_agent
 from sandbox_mcp.cli.compare import comparisons_as_json, print_comparisons
-from sandbox_mcp.cli.cost_options import chosen_costs, cost_options
 from sandbox_mcp.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.cli.logs import STORED, LogPlace
 from sandbox_mcp.cli.options import (
@@ -35,6 +34,7 @@ from sandbox_mcp.cli.options import (
     scenario_files,
     terminated_as_interrupted,
     threshold_options,
+    together,
     with_bounds,
 )
 from sandbox_mcp.cli.printing import RowChoice, as_json, print_json, print_table, row_options
@@ -43,10 +43,32 @@ from sandbox_mcp.cli.user_options import chosen_users, jobs_for, user_options
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
+    from sandbox_grader.spending import Prices
 
     from sandbox_mcp.run.by_hand import PlayableSuite
+    from sandbox_mcp.run.cost import Budget
     from sandbox_mcp.run.executors import Executor
     from sandbox_mcp.run.sessions import Crew
+
+cost_options = together(
+    click.option("--price", metavar="IN/OUT", help="What a million tokens of the agent's model cost, such as 2.5/10."),
+    click.option(
+        "--user-price",
+        metavar="IN/OUT",
+        help="What a million tokens of the llm user's model cost. [default: --price, same model]",
+    ),
+    click.option(
+        "--budget",
+        type=RealRange(0, min_open=True),
+        help="Begin no session that would take the folder's cost beyond this.",
+    ),
+    click.option(
+        "--token-budget",
+        type=click.IntRange(1),
+        help="Begin no session that would take the folder's tokens beyond this.",
+    ),
+)
+"""The options that :func:`chosen_costs` reads."""
 
 
 @click.command()
@@ -294,6 +316,24 @@ class Recipe:
         from sandbox_mcp.run.conversations import Conversations
 
         return Conversations(self.options["tooltalk"])
+
+
+def chosen_costs(options: Mapping[str, Any]) -> "tuple[Prices, Budget]":
+    """The prices and the budget that the options give.
+
+    Raises:
+        RunError: a price is malformed, or the budget cannot be kept without one.
+    """
+    from sandbox_grader.spending import Price, Prices
+
+    from sandbox_mcp.run.cost import Budget, checked
+
+    agent = Price.parse(options["price"]) if options["price"] else None
+    same = options["user_model"] in (None, options["model"])
+    user = Price.parse(options["user_price"]) if options["user_price"] else agent if same else None
+    prices = Prices(agent, user)
+    budget = Budget(options["budget"], options["token_budget"])
+    return prices, checked(budget, prices, modelled_user=options["user"] == "llm")
 
 
 AS_GIVEN = (

@@ -1,20 +1,27 @@
 """A model that knows the answers: plays the reference solution of whatever scenario the conversation is about.
 
 Policy: everything follows from the request. Nothing is remembered between requests, so any client can be put in front
-of it: one that prefixes names, opens a connection per call, or carries out one call of a batch at a time.
+of it: one that prefixes names, opens a connection per call, or carries out one call of a batch at a time. A request of
+an agent that has its model reason and act in text is known by its instructions, which list the tools in the form of
+:mod:`sandbox_clients.react_text`. It is understood as if it used calls, and answered in text; a step has one action, so
+of several calls the first is written.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
+from sandbox_clients.react_text import CORRECTION, OBSERVATION, read_step, tools_in
 from sandbox_clients.reference import NOTHING_LEFT
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.plan import PlanError, as_text, fill, ready
 
 from sandbox_mcp.endpoint.channel import loading, talk_in
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.react import in_calls, in_text
+from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
 from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
 from sandbox_mcp.endpoint.staging import Stagings
+from sandbox_mcp.endpoint.wire import offer
+from sandbox_mcp.models.asking import FunctionCall
 
 LOST = "I do not know this conversation, so I cannot help."
 LEFT = "The user has left."
@@ -60,3 +67,38 @@ class Solver:
             return talk.speak(as_text(fill(planned.reply, place.results)))
         except PlanError as error:
             return talk.speak(f"I cannot go on: {error}.")
+
+
+def in_calls(prompt: Prompt) -> Prompt | None:
+    """The request with tools, calls and outputs where the original has text; None if it is another kind of request."""
+    tools = tools_in(prompt.system)
+    if tools is None:
+        return None
+    turns: list[PromptTurn] = []
+    for turn in prompt.turns:
+        steps: list[ModelStep] = []
+        for step in turn.steps:
+            written = read_step(step.text)
+            if written.action is not None:
+                call = FunctionCall(f"call_{len(turns)}", written.action, written.arguments)
+                steps.append(ModelStep("", (call,)))
+            else:
+                steps.append(ModelStep(step.text if written.answer is None else written.answer))
+        if turns and turns[-1].steps and turn.user.startswith((OBSERVATION, CORRECTION)):
+            *before, last = turns[-1].steps
+            outputs = {call.id: turn.user.removeprefix(OBSERVATION).strip() for call in last.calls}
+            carried_out = ModelStep(last.text, last.calls, outputs)
+            turns[-1] = PromptTurn(turns[-1].user, (*before, carried_out, *steps))
+        else:
+            turns.append(PromptTurn(turn.user, tuple(steps)))
+    offers = {str(tool["name"]): offer(tool, "arguments") for tool in tools}
+    return replace(prompt, turns=tuple(turns), tools=offers)
+
+
+def in_text(move: Move) -> Move:
+    """A move as one step of text."""
+    if not move.calls:
+        return Move(f"Thought: There is nothing left to do.\nFinal Answer: {move.text}")
+    call = move.calls[0]
+    given = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+    return Move(f"Thought: {call.name} comes next.\nAction: {call.name}\nAction Input: {given}")

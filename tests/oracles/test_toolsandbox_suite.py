@@ -24,8 +24,7 @@ from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import VARIANTS, presented
 
-from sandbox_mcp.authoring.toolsandbox import dump, write_suite
-from sandbox_mcp.authoring.toolsandbox.installed import SCRIPT
+from sandbox_mcp.authoring.toolsandbox import SCRIPT, dump, write_suite
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import assemble
 from tests.each import each
