@@ -41,7 +41,7 @@ class McpTarget:
 
     @property
     def url(self) -> str | None:
-        """The address, where it is one."""
+        """The address of the tools; None where they are reached in another way."""
         return self.server if isinstance(self.server, str) else None
 
     @asynccontextmanager

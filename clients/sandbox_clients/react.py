@@ -14,7 +14,7 @@ from sandbox_mcp.models.asking import FunctionCall, ModelAnswer
 
 @dataclass(slots=True)
 class ReactAsking(Asking):
-    """A conversation in steps of text, held in another one that offers no tools; ``step`` is the last one."""
+    """A conversation in steps of text, held as a conversation without tools; ``step`` is the model's last step."""
 
     inner: Asking
     step: WrittenStep = EMPTY
@@ -34,7 +34,7 @@ class ReactAsking(Asking):
         return replace(answer, text=answer.text if step.answer is None else step.answer, calls=())
 
     def keep(self, answer: ModelAnswer) -> None:
-        """Take in the last step, without what does not count of it."""
+        """Take in the last step, without what the model wrote after it."""
         self.inner.keep(replace(answer, text=self.step.written, calls=(), parts=()))
 
     def give(self, outputs: Sequence[Output]) -> None:

@@ -66,7 +66,7 @@ def _with_sources() -> Iterator[tuple[str, Sources]]:
 
 
 def _live(name: str) -> tuple[Any, str, Sources]:
-    """What ``--knowledge`` names or what it makes when called, and the world that takes it."""
+    """The sources that ``--knowledge`` names, or makes when called, with the world that takes them."""
     try:
         found: Any = own_code(name)
     except OwnCodeError as error:

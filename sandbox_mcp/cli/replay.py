@@ -77,7 +77,7 @@ class _Replayed:
         self._suites: dict[str, PlayableSuite] = {}
 
     def differences(self, log: "Trajectory") -> "list[ReplayDifference]":
-        """What comes out otherwise.
+        """The differences between the log and its replay.
 
         Raises:
             SandboxError: it cannot be replayed.

@@ -281,7 +281,7 @@ class Recipe:
     options: Mapping[str, Any]
 
     def __call__(self) -> "Crew":
-        """The crew."""
+        """Make the crew."""
         from sandbox_mcp.run.evaluate import as_played
         from sandbox_mcp.run.folder import RunFolder
         from sandbox_mcp.run.instructions import instructions_from

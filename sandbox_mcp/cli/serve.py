@@ -188,7 +188,7 @@ def check_no_http(context: click.Context) -> None:
 
 
 def default_log_dir() -> Path:
-    """Where logs go unless it is said: a folder for state in the account of whoever runs this."""
+    """Where logs go by default: a folder for state in the account of whoever runs the server."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:

@@ -90,7 +90,7 @@ async def _body(request: Request) -> Body:
 
 
 async def _count(request: Request) -> Response:
-    """How long a request is, as both Anthropic's and Google's clients understand it."""
+    """Count the tokens of a request, in one answer that Anthropic's and Google's clients both understand."""
     number = tokens(len(await request.body()))
     return JSONResponse({"input_tokens": number, "totalTokens": number})
 

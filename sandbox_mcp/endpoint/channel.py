@@ -72,7 +72,7 @@ def loading(prompt: Prompt) -> Move | None:
 
 
 def _returned(step: ModelStep, tool: str | None) -> Mapping[str, Any] | None:
-    """The object that a step's call of this tool returned, if it made one and it returned one."""
+    """The object that this tool returned in a step; None where the step did not call it or has no result yet."""
     for call in step.calls:
         if call.name == tool and call.id in step.outputs:
             value = parsed(bare(step.outputs[call.id]))

@@ -123,7 +123,7 @@ def stream(answer: WireAnswer) -> Iterator[str]:
 
 
 def error(status: int, message: str) -> dict[str, Any]:
-    """An error."""
+    """An error in the form of this protocol."""
     kind = _STATUSES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
     return {"error": {"code": status, "message": message, "status": kind}}
 

@@ -148,7 +148,7 @@ def _event(kind: str, **fields: Any) -> str:
 
 
 def error(status: int, message: str) -> dict[str, Any]:
-    """An error."""
+    """An error in the form of this protocol."""
     kind = _ERRORS.get(status, "invalid_request_error" if status < 500 else "api_error")
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_0"}
 

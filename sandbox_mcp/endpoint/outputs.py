@@ -39,7 +39,7 @@ def bare(output: str) -> str:
 
 
 def _printed(output: str) -> str:
-    """The texts of a result as Python prints it; nothing where a text is not as Python writes it."""
+    """The texts in a result that was printed as a Python object; an empty text where they cannot be read."""
     try:
         return "\n".join(map(ast.literal_eval, PRINTED.findall(output)))
     except (ValueError, SyntaxError):

@@ -20,7 +20,7 @@ class EndpointStartError(SandboxError):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket.
+    """Open a listening socket.
 
     Raises:
         EndpointStartError: the address is in use, or is not this machine's.

@@ -166,7 +166,7 @@ class Index:
         self.changes += 1
 
     def take(self, told: Sequence[IndexedLog]) -> None:
-        """Take in what is to be said of some logs, in place of what was said of them before."""
+        """Store the rows of some logs, in place of earlier rows of the same logs."""
         for row, text in told:
             self.store.execute("DELETE FROM sessions WHERE id = ?", (row["id"],))
             names, marks = ", ".join(row), ", ".join("?" * len(row))
@@ -176,7 +176,7 @@ class Index:
         self.changes += 1
 
     def settle(self) -> None:
-        """Work out what no single log tells, when some have been taken in, and keep all of it."""
+        """Mark the sessions of scenarios that passed in one trial and failed in another, which no log tells alone."""
         self.store.execute(
             "UPDATE sessions SET flaky = (run, scenario, variant) IN (SELECT run, scenario, variant FROM sessions "
             "WHERE score IS NOT NULL GROUP BY 1, 2, 3 HAVING max(score) >= 0.999999999 AND min(score) < 0.999999999)"

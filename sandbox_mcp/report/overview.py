@@ -39,7 +39,7 @@ class _Missed:
 
 
 def overview(index: Index, title: str) -> dict[str, Any]:
-    """All runs of an index, as the page reads them."""
+    """All runs of an index, as the page expects them."""
     runs = [
         {**index.kept(source, partial(run_overview, index, source)), "ceiling": _ceiling(source, index.reading.mode)}
         for source in reversed(index.runs())
@@ -48,7 +48,7 @@ def overview(index: Index, title: str) -> dict[str, Any]:
 
 
 def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
-    """One run, as the page reads it."""
+    """One run, as the page expects it."""
     rows = list(index.facts(source.key))
     manifest = source.manifest
     trials = int(manifest.get("trials") or 1 + max((row["trial"] or 0 for row, _ in rows), default=0))

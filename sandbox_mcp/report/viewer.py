@@ -48,7 +48,7 @@ HEADERS = {
 
 
 class Viewer:
-    """What the server knows: the folders it looks at, and an index of what is in them."""
+    """The folders that the server watches, with an index of the runs in them."""
 
     def __init__(self, paths: Sequence[Path], find: Find, mode: Mode = "strict", place: Path | None = None) -> None:
         find_runs(paths)  # a folder that does not exist is said at once
@@ -81,7 +81,7 @@ class Viewer:
             self._stopped.wait(max(PAUSE, REST * looked))
 
     def _read(self) -> float:
-        """Read what is new; the seconds that looking for it took, without those of reading it."""
+        """Read what is new; returns how many seconds it took to find it, without the reading itself."""
         began = time.monotonic()
         todo = self.index.look(find_runs(self.paths))
         looked = time.monotonic() - began

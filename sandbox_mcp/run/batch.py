@@ -125,7 +125,7 @@ class Batch:
         self.watch(self.tally.count(unit.name, scores, played=True), self.tally)
 
     def _brief(self, scores: Scores) -> "tuple[Scores, Scores | GradedLog]":
-        """The scores of one session, without their details where these are not wanted, and what is to be kept of it."""
+        """The scores of one session, without details where none are wanted, and what of them is kept in the folder."""
         if self.details:
             return scores, scores
         from sandbox_grader.kept import GradedLog, SharedScores
@@ -140,7 +140,7 @@ class Batch:
         return self.plan.packed and self.plan.shard.count > 1
 
     def _report(self) -> Report:
-        """All that the folder holds: what other shards and earlier commands have played counts as well."""
+        """The report of everything in the folder, what other shards and earlier commands have played included."""
         folder, report = self.crew.folder, self.tally.report()
         report.name, report.planned = str(folder.root), self.tally.total
         report.warnings += folder.cut

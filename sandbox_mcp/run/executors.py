@@ -132,7 +132,7 @@ class _Workers:
             self._scopes.discard(scope)
 
     async def end_in_peace(self) -> None:
-        """Wait for the run to be over or stopped; then tell the workers, and break off those that do not hear it."""
+        """Wait until the run is over or stopped; then tell the workers to end, and cancel those that do not."""
         try:
             with self._over:
                 await anyio.sleep_forever()

@@ -71,7 +71,7 @@ class RunFolder:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """What is to be said of packs here that end in the middle of a log, as a crash may leave them."""
+        """A message for each pack here that ends in the middle of a log, as a crash may leave it."""
         return logs_at(self.logs).cut
 
     def prepare(self) -> None:
@@ -243,7 +243,7 @@ class RunFolder:
 
 
 def _own_files_last(path: Path) -> tuple[bool, Path]:
-    """The order in which logs are noted, so that a file of its own is what counts of a session that was packed too."""
+    """A key that sorts packed logs before files: of a session that has both, the file counts."""
     return not in_pack(path), path
 
 

@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def differences(self) -> tuple[Opinion, ...]:
-        """Where they differ."""
+        """The facts on which judge and grader differ."""
         return tuple(item for item in self.opinions if item.differs)
 
     def shares(self) -> Mapping[str, float]:

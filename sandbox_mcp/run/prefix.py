@@ -87,7 +87,7 @@ class TruthfulUser:
     kind: str = KIND
 
     def describe(self) -> Mapping[str, Any]:
-        """Nothing beside its kind."""
+        """An empty description: its kind says everything."""
         return {}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:  # noqa: ARG002
@@ -261,7 +261,7 @@ def _grouped(events: Sequence[Message | ToolCall]) -> list[list[Message | ToolCa
 
 
 def _with_notices(events: Sequence[Message | ToolCall]) -> str:
-    """The words that come first, and what was announced with them."""
+    """The text of the first message, with the notices that came with it."""
     said, *others = (event.content for event in events if isinstance(event, Message))
     return with_notices(said, others)
 

@@ -57,7 +57,7 @@ class DirectTarget:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """There are none."""
+        """Empty, as there is no address to send them to."""
         return {}
 
     @asynccontextmanager

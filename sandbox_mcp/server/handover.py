@@ -61,7 +61,7 @@ class Desk:
         self._arriving: set[asyncio.Task[object]] = set()
 
     def open(self, make: Callable[[bytes], asyncio.Protocol]) -> None:
-        """Take what arrives from now on; ``make`` gives the protocol of a connection of which that much was read."""
+        """Accept connections from now on; ``make`` makes the protocol of one from the bytes that were read already."""
         asyncio.get_running_loop().add_reader(self._inbox.fileno(), self._take, make)
 
     def owner(self, head: bytes) -> int:

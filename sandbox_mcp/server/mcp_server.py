@@ -209,7 +209,7 @@ class Answering:
                 return await call_next(ctx)
 
     def answers_plainly(self, opened: OpenSession) -> bool:
-        """Whether a call in a session that the HTTP application found is made at once and concerns nobody else."""
+        """Whether a call at a session's URL can be made at once, without asking a person or a source outside."""
         face = self._face
         ours = type(face) is SessionFace and face.find is in_scope
         return ours and opened.session.spec.user_channel != "tool" and opened.session.live is None

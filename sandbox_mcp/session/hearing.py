@@ -24,7 +24,7 @@ class CallsSoFar:
     fresh: int = 0
 
     def called(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """A call of the agent's has succeeded."""
+        """Note a call of the agent's that has succeeded."""
         self.done.append((tool, arguments))
         self.fresh += 1
 

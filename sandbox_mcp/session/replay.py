@@ -82,7 +82,7 @@ def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
 
 
 def unlike(seq: int, values: Iterable[tuple[str, Any, Any]]) -> Iterator[ReplayDifference]:
-    """In what an event differs: of each value its name, as it was recorded, and as it is now."""
+    """The values of an event that differ; each is given as its name, its recorded value and its present one."""
     for what, recorded, replayed in values:
         if text_of(recorded) != text_of(replayed):
             yield ReplayDifference(seq, what, text_of(recorded), text_of(replayed))

@@ -116,7 +116,7 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
 
 
 def _without_idle_nulls(tool: PresentedTool, given: dict[str, Any]) -> dict[str, Any]:
-    """What was given, less null for arguments that may be left out but never be null: that is how some say so."""
+    """The arguments without null for those that may be left out and never be null: some clients leave out so."""
     if None not in given.values():
         return given
     never_null = {item.name for item in tool.tool.parameters if not item.required and not fits_schema(None, item.value)}
@@ -233,7 +233,7 @@ def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, st
 
 
 def _no_json_in(value: object) -> str:
-    """The first thing in a value that neither JSON nor a log can hold, in words; empty where there is no such."""
+    """The first thing in a value that JSON or a log cannot hold, in words; empty if it can hold everything."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         for item in level:

@@ -246,7 +246,7 @@ class World:
         self._forget()
 
     def _forget(self) -> None:
-        """Have what follows from tools, events and gates worked out again, now that there are more of them."""
+        """Forget what was worked out from tools, events and gates, because one more of them was declared."""
         for name in ("tools", "agent_tools", "user_acts", "events", "gates", "digest"):
             self.__dict__.pop(name, None)
 
@@ -290,7 +290,7 @@ class World:
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
-        """What was written for every tool, event and gate, by its name, as its author wrote it."""
+        """The author's function for every tool, event and gate, by its name."""
         self._load()
         return {
             **{name: item.function for name, item in self._declared.items()},

@@ -92,7 +92,7 @@ RolePath = tuple[str, ...]
 
 
 def roles_inside(hint: Any, path: RolePath = ()) -> Iterator[tuple[RolePath, CellRole]]:
-    """Where values with an annotation hold parts that have a role, such as ids: each path with the role there."""
+    """The parts with a role, such as ids, in values of an annotation: the path to each, with its role."""
     hint, role, _ = role_in(hint, None)
     if role is not None:
         yield path, role
@@ -212,7 +212,7 @@ def _kinds(named: Any) -> tuple[JsonType, ...]:
 
 
 def _one_of(kinds: Iterable[str], value: Any) -> str:
-    """These kinds in words; of numbers with what they may be, where a number is beyond it."""
+    """The kinds in words; numbers with their range, where the value is a number outside it."""
     beyond = isinstance(value, int | float) and not _is_number(value) and not isinstance(value, bool)
     return " or ".join(f"{kind} {_RANGE}" if beyond and kind in ("number", "integer") else kind for kind in kinds)
 

@@ -165,7 +165,7 @@ class StoredCopy:
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    """What fsspec makes of a URL: a file system, and the path in it."""
+    """Open a URL with fsspec: the file system, and the path in it."""
     try:
         core = import_module("fsspec.core")
     except ImportError as error:
@@ -184,7 +184,7 @@ def _session_in_pack(files: Any, root: str) -> str:
 
 
 def _named(place: str, url: str) -> str:
-    """The name of a copy, which tells people what it is of, and differs from those of other places."""
+    """The name of a copy's folder: readable, and different for every place."""
     plain = re.sub(r"[^\w.-]+", "-", PurePosixPath(place).name)
     return f"{plain}-{sha256(url.encode()).hexdigest()[:12]}"
 

@@ -144,7 +144,7 @@ def use_tape(path: Path, *, filled: bool = False) -> World:
 
 
 def _filled(path: Path) -> tuple[World, ...]:
-    """The worlds that are like those in a file, but for what a model answered in them."""
+    """The worlds of a file, with the answers that a model filled in."""
     if path.suffix != TAPE:
         return ()
     from sandbox_mcp.worlds.recorded import world_on
@@ -205,7 +205,7 @@ def _loaded(path: Path) -> _Loaded:
 
 
 def _remedy(path: Path, error: BaseException) -> str:
-    """How a module can be imported that is not found although it lies beside a world's file, or around it."""
+    """What to do about an import that fails although the module lies beside the world's file, or is its own package."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name and path.name == "__init__.py" and name == path.parent.name:
         return f"; inside the package import with a dot, as in `from .tables import ...`, or install {name!r}"
@@ -236,7 +236,7 @@ def _installed() -> dict[str, str]:
 
 
 def found_again(name: str, origin: str) -> World:
-    """What a world that was sent to another process becomes there; ``origin`` is the file that declared it.
+    """The world of this name in this process, to which it was sent; ``origin`` is the file that declared it.
 
     Raises:
         UnknownWorldError: it cannot be found here.

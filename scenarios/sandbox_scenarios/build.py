@@ -49,7 +49,7 @@ def build(
 
 
 def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemError]:
-    """What does not fit in each part that can be read without the others."""
+    """The faults in those parts of an entry that can be read without the others."""
     readers: list[Callable[[], object]] = [lambda: _clock(raw)]
     try:
         home, (rows, place) = home_of(raw.world, worlds), _rows_of(raw)

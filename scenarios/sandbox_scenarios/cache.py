@@ -235,7 +235,7 @@ def _surroundings(built_in: Path) -> bytes:
 
 @cache
 def _code_of(name: str) -> str:
-    """What tells the code of a world of ours, and what it knows, from any other state of them."""
+    """A digest of the code and the data of one of our worlds."""
     part = WORLDS[name].removeprefix("sandbox_mcp.worlds.").partition(":")[0].partition(".")[0]
     return sha256(repr(sorted(stamps_in(_PACKAGE / "worlds" / part))).encode()).hexdigest()
 

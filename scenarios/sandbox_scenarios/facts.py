@@ -207,7 +207,7 @@ def _is_day(text: str) -> bool:
 
 
 def _seconds(item: Any) -> float:
-    """A length of time; a text is read to its end, because the part that is understood may be the smaller one."""
+    """A length of time in seconds; a text must be understood to its end, not just in part."""
     if isinstance(item, int | float):
         return item
     found = [(float(number), unit_of_time(unit)) for number, unit in _LENGTH.findall(str(item))]

@@ -120,7 +120,7 @@ def _fields(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def leave_out_faults(data: Any) -> dict[int, set[PartPath]]:
-    """Take out of a parsed file what has the wrong form; what that was, by the numbers of the entries.
+    """Remove the parts of a parsed file that have the wrong form; returns them by the numbers of their entries.
 
     Parts are named by the keys and positions that lead to them in their entry. An entry of which nothing is left to be
     read, because its world or what it extends has a fault, has the empty path, and is abstract from now on.

@@ -233,7 +233,7 @@ class Suite:
         return self._world_of(*found, (name,))
 
     def _world_of(self, file: "ScenarioFile", number: int, via: tuple[str, ...]) -> str:
-        """The world that an entry or the nearest base names; rows under ``world`` are of the default one."""
+        """The world named by an entry, or else by its nearest base; rows under ``world`` mean the default one."""
         written, base = file.entries[number].get("world"), file.entries[number].get("extends")
         if written or base is None or base in via:
             return self._named_by(file, number)
@@ -395,7 +395,7 @@ class Suite:
         return self._known.files[path]
 
     def _own_file(self, path: Path) -> "ScenarioFile":
-        """One of the caller's files; where its form is wrong, what else there is to mend in it is told as well."""
+        """Read one of the caller's files; where its form is wrong, the error tells what else is to mend in it."""
         from sandbox_scenarios.files import ScenarioFile
 
         try:
@@ -409,7 +409,7 @@ class Suite:
             raise ScenarioFileError.together([fault, *rest]) from fault
 
     def _files(self, paths: Iterable[Path]) -> "list[ScenarioFile]":
-        """Some files; where one of the caller's cannot be used, what there is to mend in the others is told as well."""
+        """Read some files; where one of the caller's cannot be used, the error tells what is to mend in the others."""
         wanted = list(paths)
         try:
             return _each(self._file, wanted)

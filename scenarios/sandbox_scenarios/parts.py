@@ -126,7 +126,7 @@ class ScenarioParts:
         )
 
     def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct]) -> str:
-        """What the user says there; what it does first is kept with it."""
+        """What the user says at this place; an act that comes before it is noted under these words."""
         if raw.does is None:
             if not raw.say:
                 raise ProblemError(where, "expected what the user says under 'say', or an act of its under 'does'")
@@ -353,7 +353,7 @@ def _written_literals(written: Any) -> tuple[Any, ...]:
 
 
 def _literals(expected: Expected) -> tuple[Any, ...]:
-    """The values that something has to equal, as far as the file says them."""
+    """The literal values that are expected; none where the expectation is of another kind."""
     if expected.ref is not None or expected.measure not in (None, "exact", "one_of", "set", "close"):
         return ()
     return tuple(expected.value) if expected.measure == "one_of" else (expected.value,)

@@ -112,7 +112,7 @@ class Stage:
         return self.running.tick()
 
     def set_time(self, now: float) -> None:
-        """Let it be that time, as a log tells it."""
+        """Set the clock to a time that a log tells."""
         clock = self.running.clock
         self.running.clock = Clock(now, clock.zone, clock.step)
 

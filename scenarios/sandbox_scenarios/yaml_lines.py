@@ -51,7 +51,7 @@ class _Loader(_Base):
         """Nothing is resolved by where it stands."""
 
     def ascend_resolver(self) -> None:
-        """Leave the path that resolvers go by alone, because none goes by it."""
+        """Do nothing: no resolver here depends on the path."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
         """The tag of a node that has none."""

@@ -55,7 +55,7 @@ class ModelGate:
             self.answers += 1
 
     def ask(self, path: str, body: bytes | None, asks: bool, headers: Mapping[str, str]) -> Any:
-        """The answer of what is behind the gate, whatever its status; requests to the model get what the run adds."""
+        """The model's answer, whatever its status; every request is sent on with what the run adds to it."""
         if asks and body is not None and self.parameters:
             body = json.dumps({**json.loads(body), **self.parameters}).encode()
         kept = {name: value for name, value in headers.items() if name.lower() not in OWN}

@@ -60,7 +60,7 @@ def as_variables(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def found(program: str, agent: str) -> str:
-    """Where a program is.
+    """The path of a program.
 
     Raises:
         FileNotFoundError: it is nowhere.

@@ -78,7 +78,7 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
 
 
 def file_of(name: str, entry: Mapping[str, Any]) -> str:
-    """The text of a file with that one scenario, with moments as people write them."""
+    """The text of a file that holds this scenario alone, its moments as people write them."""
     import yaml
 
     text = yaml.safe_dump(

@@ -36,7 +36,7 @@ class Drafted:
     transient: bool = False
 
     def written(self, reduced: list[str]) -> dict[str, Any]:
-        """As a file has it."""
+        """This milestone as a file has it, after the milestones named in ``reduced``."""
         after = {"after": reduced} if reduced else {}
         return {"id": self.id, **after, **({"transient": True} if self.transient else {}), **self.body}
 
@@ -148,7 +148,7 @@ class Drafter:
                 self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
 
     def _done_by_the_user(self, number: int, change: Change) -> None:
-        """What the user's own act changed for good, to which the agent had to bring it."""
+        """A milestone on what the user's own act changed for good: the agent had to bring the user to it."""
         table, key, before, after = change.table, change.key, change.before, change.after
         if not self._lasts(table, key, after) or (before is not None and key not in self.setting.labels):
             return
@@ -294,7 +294,7 @@ def _wordings(item: ToldValue) -> list[list[str]]:
 
 
 def _asked(value: Any) -> Any:
-    """What an argument of a look-up has to be: lists in any order, objects as they are, texts as a part of it."""
+    """What an argument of a look-up has to be: a list in any order, an object as it is, a text with the given one in it."""
     if is_array(value):
         return {"set": list(value)}
     if is_object(value):

@@ -79,7 +79,7 @@ def _moments(home: World) -> frozenset[str]:
 
 
 def _nearest(story: Story, suite: Suite) -> str | None:
-    """The base of the same world most of whose rows are there, if any are; of a world without rows, the only one.
+    """The base of the same world that shares the most rows with the log; where the world has no rows, its only base.
 
     Candidates are the base of the scenario that the log names, or for a log of anything else all there are.
     """

@@ -67,7 +67,7 @@ class Story:
 
     @property
     def end(self) -> Snapshot:
-        """The world at last."""
+        """The world at the end."""
         return self.turns[-1].state
 
     @property

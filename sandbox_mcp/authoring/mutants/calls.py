@@ -222,7 +222,7 @@ def _dropped(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 
 def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
-    """What an agent without the call would have to guess, if all of that is easy; what was told before is not one."""
+    """The values that an agent without the call would have to guess, if all are easily guessed; else none."""
     taken = [value for _, value in _taken(case.solution, spot, case.run.results) if not _told(case, spot, value)]
     return taken if all(map(_guessable, taken)) else []
 
@@ -298,7 +298,7 @@ def _changed(case: RehearsedSolution, spot: Spot) -> Iterator[Mutant]:
 
 
 def _mattering(case: RehearsedSolution, spot: Spot, arguments: Mapping[str, Any]) -> list[str]:
-    """The arguments of a call that the scenario has to look at, by what it says or by what comes of them."""
+    """The arguments of a call that the scenario has to look at, in its milestones or in what the call changes."""
     if case.scenario.home.agent_tools[spot.call.tool].action:
         return [name for name in arguments if not _indifferent(case, spot.call.tool, name)]
     if _passed_on(case, spot):

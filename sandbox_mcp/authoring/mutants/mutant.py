@@ -24,7 +24,7 @@ C = TypeVar("C", bound=Constraint)
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpan:
-    """The scores that are right, both ends included, and how to say so."""
+    """A range of scores that are right, both ends included, and its description in words."""
 
     low: float
     high: float
@@ -184,7 +184,7 @@ def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
 
 
 def untold(solution: Solution, run: Rehearsed) -> str | None:
-    """What a solution takes from calls that have not told it; None if all of it is there."""
+    """Why a call cannot be made or a reply not be filled in, for want of a value; None if every value was returned."""
     unmade = next((made.error for made in run.done if made.arguments is None), None)
     if unmade is not None:
         return unmade
@@ -250,7 +250,7 @@ def finished(solution: Solution, *calls: PlannedCall) -> Solution:
 
 
 def talk(*replies: str) -> Solution:
-    """A solution without deeds."""
+    """A solution that makes no call and says these replies."""
     return Solution(tuple(PlannedTurn((), reply) for reply in replies))
 
 

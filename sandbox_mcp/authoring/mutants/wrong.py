@@ -19,14 +19,14 @@ FAR = DAY + 3600.0
 
 
 def is_meant(scenario: Scenario, tool: Tool, name: str) -> bool:
-    """Whether an argument says who or what is meant: an id, the one who is reached, or what the world names."""
+    """Whether an argument says who or what is meant: an id, a recipient, or one that the world lists as such."""
     role = next((item.role for item in tool.parameters if item.name == name), None)
     by_role = role is not None and role.kind == "id"
     return name in scenario.home.hints.meant or by_role or (tool.reaches is not None and name == tool.reaches)
 
 
 def wrong_values(scenario: Scenario, tool: PresentedTool, name: str, value: Any) -> tuple[Any, ...]:
-    """Values that the argument ``name`` of a call should not have had; ``value`` is the right one."""
+    """Wrong values for the argument ``name`` of a call, whose right one is ``value``."""
     parameter = next(item for item in tool.tool.parameters if item.name == name)
     own, read = scenario.home.hints.wrong, scenario.home.hints.read or dict[str, Any]
     roles = {(): parameter.role} if parameter.role else dict(parameter.inside)

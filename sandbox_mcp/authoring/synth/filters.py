@@ -33,7 +33,7 @@ ALIKE = 0.7
 
 @dataclass(slots=True)
 class Candidate:
-    """A draft on its way: what was asked for, what came, and what became of it so far."""
+    """A draft on its way through the filters: the order, the model's answer, and the results so far."""
 
     order: DraftOrder
     name: str

@@ -36,7 +36,7 @@ class Elsewhere:
         self._process = subprocess.Popen(command, env=env, text=True, stdout=pipe, stderr=pipe)  # noqa: S603 - ours
 
     def differences(self) -> Iterator[WorldFinding]:
-        """The tools that came to something else there; waits for it."""
+        """Wait for the other process; gives the tools that had other results there."""
         out, err = self._process.communicate()
         if self._process.returncode:
             ended = err.strip().rpartition("\n")[2] or f"exit code {self._process.returncode}"

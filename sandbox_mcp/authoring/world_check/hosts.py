@@ -73,6 +73,6 @@ def sin_of_call(path: str, node: ast.Call) -> Sin | None:
 
 
 def _within(path: str, known: set[str]) -> bool:
-    """Whether one of these is what a path names, or has it."""
+    """Whether a dotted path is one of the known names, or lies within one."""
     parts = path.split(".")
     return any(".".join(parts[:length]) in known for length in range(1, len(parts) + 1))

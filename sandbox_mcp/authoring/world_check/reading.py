@@ -295,7 +295,7 @@ class _Reader(ast.NodeVisitor):
         return None if name in self._local else getattr(self._module, name, None)
 
     def _judge_stepping(self, node: ast.Call) -> None:
-        """A call that goes through what it is given, or takes the next of it."""
+        """Note a call that iterates over its argument, if that is a set, or takes items from a shared iterator."""
         name, first = _called(node), node.args[0] if node.args else None
         last = name.rpartition(".")[2]
         if (last in STEPPING or last in ("join", "fromkeys", "extend")) and first is not None:

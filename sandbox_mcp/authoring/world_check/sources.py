@@ -179,7 +179,7 @@ def _first_name(node: ast.AST) -> str:
 
 
 def _mentioned(root: ast.AST) -> Iterator[str]:
-    """The names in a piece of code, but for those that decorate it."""
+    """The names used in a piece of code, those in its decorators left out."""
     parts = [root.args, *root.body] if isinstance(root, Function) else [root]
     for part in parts:
         for item in ast.walk(part):

@@ -39,13 +39,13 @@ class _Tried:
 _Once = Callable[[Snapshot, random.Random], _Tried | None]
 """One trial in a state; None where nothing could be tried."""
 _Happening = Callable[[Transaction], tuple[Any, Any]]
-"""What is tried in a transaction: what it gives, and what that was expected to be, as the type of it."""
+"""One trial in a transaction: it returns what came of it and the type that was expected."""
 
 
 def tried(
     world: World, refused: dict[str, str], lying: Callable[[], Mapping[tuple[str, str], object]]
 ) -> Iterator[WorldFinding]:
-    """What is wrong with what tools, events and gates do; ``refused`` gets what those say that never say yes.
+    """What is wrong with the tools, events and gates; ``refused`` gets the last message of those that always refuse.
 
     ``lying`` tells what lies in the world's modules, where nothing may change.
     """

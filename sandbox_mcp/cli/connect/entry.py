@@ -99,7 +99,7 @@ class HostEntry:
             return True
 
     def _document(self, text: str | None) -> dict[str, Any]:
-        """What a configuration says; an empty one where there is no file, or nothing in it."""
+        """A configuration read from its text; an empty one where the file is missing or empty."""
         if text is None or not text.strip(f"{BYTE_ORDER_MARK} \t\r\n"):
             return {}
         try:

@@ -39,7 +39,7 @@ ROWS_METRIC = f"{METRIC}.right"
 
 @dataclass(slots=True)
 class _Answer:
-    """What an agent does about a row: the calls that count, and how many came after them."""
+    """An agent's answer to a row: the calls that count, and how many more came after them."""
 
     first_alone: bool
     calls: list[ToolCall] = field(default_factory=list[ToolCall])

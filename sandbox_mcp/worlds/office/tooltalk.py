@@ -195,7 +195,7 @@ def read_checkout(folder: Path) -> Checkout:
 
 @contextmanager
 def as_tooltalk_has_it(path: Path) -> Generator[None]:
-    """Blame a conversation's file, or a database that it needs, for whatever is not found in it here.
+    """Turn what is missing in a conversation's file, or a database that it needs, into an error that names the file.
 
     Raises:
         NoCheckoutError: something was not found.

@@ -45,7 +45,7 @@ def fills_beside(tape: Path) -> Path:
 
 
 class Fills:
-    """The answers in one file, and where wanted a model that is asked for those that are not there.
+    """The answers in one file; where a model is given, it is asked for those that are missing.
 
     ``plain`` makes one call of those that are equal, see :meth:`Tape.plain`.
     """

@@ -46,7 +46,7 @@ def texts(scenario: Scenario) -> Iterator[Text]:
 
 
 def sentence_lists(scenario: Scenario) -> Iterator[Text]:
-    """Every item of the lists that hold sentences about the user or of it."""
+    """Every item of the lists that hold sentences about the user, or sentences that it says."""
     user = scenario.user
     for name in ("knows", "does_not_know", "wants_not"):
         for number, line in enumerate(getattr(user, name)):

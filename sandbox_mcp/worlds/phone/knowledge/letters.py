@@ -7,6 +7,6 @@ _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", 
 
 
 def plain_letters(text: str) -> str:
-    """A text in lower case and plain letters, without what stands above or below them."""
+    """A text in lower case and plain letters, without marks above or below them."""
     parts = normalize("NFKD", text.casefold().translate(_PLAIN))
     return "".join(part for part in parts if not combining(part))

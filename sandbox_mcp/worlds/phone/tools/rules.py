@@ -212,7 +212,7 @@ def _folded_letters(text: str) -> str:
 
 
 def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
-    """How many letters of what is wanted are in words that the text has too, or has one like it."""
+    """How many letters the wanted words have that stand in the text, exactly or in a similar form."""
     from rapidfuzz import fuzz, process
 
     known = set(words)
