@@ -4,7 +4,7 @@ Policy: the order in which sessions finish is visible in the progress only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from sandbox_scenarios.variants import variant_named
 from sandbox_mcp import __version__
 from sandbox_mcp.models.text import json_bytes
 from sandbox_mcp.own_code import others_code
+from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
 from sandbox_mcp.run.progress import Progress, RunTally
@@ -94,7 +95,8 @@ class Batch:
             missing = [unit for unit in mine if not self._found(unit, scores, begun)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         player = self.executor or self.crew
-        await player.play(missing, self.plan, self.tally.begin, self._played)
+        plan = replace(self.plan, singly=self.tally.budget != Budget())
+        await player.play(missing, plan, self.tally.begin, self._played)
         self.crew.folder.settle()
         with self._scores() as scores:
             for unit in missing:

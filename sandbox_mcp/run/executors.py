@@ -66,7 +66,7 @@ class Processes:
             return
         room_for_files(FILES_OF_A_SESSION * plan.jobs)
         waiting = iter(units)
-        size = max(1, min(CHUNK, len(units) // (4 * plan.jobs)))
+        size = 1 if plan.singly else max(1, min(CHUNK, len(units) // (4 * plan.jobs)))
         with tempfile.TemporaryDirectory(prefix="sandbox-mcp-") as folder:
             lanes = min(plan.jobs, len(units))
             workers = _Workers(Path(folder) / "stopped", lanes)

@@ -67,7 +67,7 @@ class OnRay:
         with _connected(self.address) as ray:
             cores = int(ray.cluster_resources().get("CPU", 1))
             count = max(1, min(self.actors or cores, -(-len(units) // plan.jobs)))
-            work = _Work(deque(units), allowed, told, lanes=count * plan.jobs)
+            work = _Work(deque(units), allowed, told, lanes=count * plan.jobs, most=1 if plan.singly else MOST)
             try:
                 await _Pool(ray, self.recipe, plan, count, work, crew).play()
             finally:
@@ -124,6 +124,7 @@ class _Work:
     allowed: Allowed
     told: Told
     lanes: int
+    most: int = MOST
     begun: deque[Unit] = field(default_factory=deque[Unit])
     """Units that may begin, because they had begun on an actor that died."""
     lost: list[Unit] = field(default_factory=list[Unit])
@@ -142,8 +143,8 @@ class _Work:
     def next(self) -> tuple[Unit, ...]:
         """The units for one request; none if there are none, or no more may begin."""
         left = self.left
-        wanted = max(FEWEST, min(MOST, round(SPELL / max(self._seconds, 1e-6))))
-        size = max(1, min(wanted, -(-left // (2 * self.lanes))))
+        wanted = max(FEWEST, round(SPELL / max(self._seconds, 1e-6)))
+        size = max(1, min(wanted, self.most, -(-left // (2 * self.lanes))))
         batch = tuple(unit for _, unit in zip(range(size), self._begin(), strict=False))
         if not self.left:
             self.empty.set()

@@ -46,7 +46,8 @@ class RunPlan:
     """Everything that decides what a run does.
 
     ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer,
-    ``packed`` whether the logs go into packs.
+    ``packed`` whether the logs go into packs. With ``singly`` an executor hands out one session at a time, as where a
+    budget may run out with any.
     """
 
     scenarios: tuple[str, ...]
@@ -58,6 +59,7 @@ class RunPlan:
     transport: Transport = "memory"
     patience: float = math.inf
     packed: bool = False
+    singly: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:

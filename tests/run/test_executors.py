@@ -10,11 +10,13 @@ from typing import Any
 
 import anyio
 import pytest
-from sandbox_clients.function import FunctionAgent
+from sandbox_clients.base import AgentTurn
+from sandbox_clients.function import Asked, FunctionAgent, Respond
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Processes
 from sandbox_mcp.run.folder import RunFolder
@@ -30,13 +32,15 @@ from tests.run.runs import FEW, batch, logs, played, timeless
 
 @dataclass(frozen=True)
 class Recipe:
-    """A crew of the reference agent, which a worker process can make."""
+    """A crew of the reference agent, or of another, which a worker process can make."""
 
     out: Path
+    respond: Respond | None = None
 
     def __call__(self) -> Crew:
         users = users_named("scripted", EndpointSettings())
-        return Crew(Suite(), ReferenceAgent(), users, RunFolder(self.out))
+        agent = FunctionAgent(self.respond, "dear") if self.respond else ReferenceAgent()
+        return Crew(Suite(), agent, users, RunFolder(self.out))
 
 
 def test_processes_leave_the_logs_that_tasks_leave(tmp_path: Path) -> None:
@@ -46,6 +50,19 @@ def test_processes_leave_the_logs_that_tasks_leave(tmp_path: Path) -> None:
     assert anyio.run(work.run).summary()["scenarios"] == summary["scenarios"]
     assert logs(tmp_path / "processes") == logs(tmp_path / "tasks")
     assert work.tally.played == len(FEW)
+
+
+async def dear(_: Asked) -> AgentTurn:
+    """Says something that took a hundred tokens."""
+    return AgentTurn("Hm.", {"usage": {"prompt_tokens": 90, "completion_tokens": 10, "requests": 1}})
+
+
+def test_no_more_than_one_session_of_a_process_begins_before_a_budget_knows_what_one_costs(tmp_path: Path) -> None:
+    work = batch(tmp_path, agent=FunctionAgent(dear, "dear"), jobs=2, trials=20)
+    work.tally.budget = Budget(tokens=1)
+    work.executor = Processes(Recipe(tmp_path, dear))
+    report = anyio.run(work.run)
+    assert (report.stopped, len(report.sessions)) == ("budget", 2)
 
 
 def test_packed_logs_are_those_that_are_not_whatever_plays_them(tmp_path: Path) -> None:

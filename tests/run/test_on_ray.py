@@ -61,6 +61,12 @@ def test_sessions_that_take_long_go_out_few_at_a_time() -> None:
     assert max(play(work(UNITS)[0], 60.0)) == FEWEST
 
 
+def test_where_a_budget_may_run_out_sessions_go_out_one_by_one() -> None:
+    plan, _ = work(UNITS)
+    plan.most = 1
+    assert set(play(plan, 0.003)) == {1}
+
+
 def test_at_the_end_no_lane_is_left_without_work() -> None:
     assert play(work(UNITS[:8])[0], 0.003) == [1] * 8
 
