@@ -58,7 +58,7 @@ class Upstream:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Client]:
-        """A client of it."""
+        """A client that is connected to this server."""
         if not self.url:
             started = StdioServerParameters(command=self.command[0], args=[*self.command[1:]], env={**os.environ})
             async with Client(started) as client:

@@ -146,7 +146,7 @@ class _Audience:
         self._connections.pop(_connection(session), None)
 
     def tell(self) -> None:
-        """Begin to tell everybody; a client that reads slowly holds up neither the session nor the others."""
+        """Begin to tell every subscriber; a client that reads slowly holds up neither the session nor other clients."""
         self._begin(self._bus.publish(ResourceUpdated(uri=URI)))
         for session in self._connections.values():
             self._begin(session.send_resource_updated(URI))
@@ -172,5 +172,5 @@ async def _quietly(telling: Coroutine[Any, Any, None]) -> None:
 
 
 def _connection(session: ServerSession) -> int:
-    """What is the same for all requests of a connection: the object that the handshake left there."""
+    """A key of the connection that a request came by: the id of the object that its handshake left."""
     return id(session.client_params)

@@ -51,7 +51,7 @@ class PatientConnections:
         return PatientProtocol(self, given)
 
     def admit(self, connection: "PatientProtocol") -> bool:
-        """Whether there is a place for a connection; one that waits for nothing of ours may lose its own for it."""
+        """Find a place for a connection, if need be that of one which waits for no answer; false if there is none."""
         if len(self.open) >= self.limit:
             silent = next((item for item in self.open.values() if not item.answering), None)
             if silent is None:
@@ -66,7 +66,7 @@ class PatientConnections:
             self.open.move_to_end(id(connection))
 
     def forget(self, connection: "PatientProtocol") -> None:
-        """A connection has ended."""
+        """Give up the place of a connection."""
         self.open.pop(id(connection), None)
 
 

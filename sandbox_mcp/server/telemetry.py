@@ -80,7 +80,7 @@ class TracedRequests:
 
 
 def _request(ctx: Context) -> RequestTrace:
-    """What is known of a request. The context in ``_meta`` counts before that of the headers which carried it."""
+    """What is known of a request. A trace context in its ``_meta`` counts before one in the HTTP headers."""
     attributes = {"mcp.method.name": ctx.method, "mcp.protocol.version": ctx.protocol_version}
     if ctx.request_id is not None:
         attributes["jsonrpc.request.id"] = str(ctx.request_id)
@@ -153,7 +153,7 @@ class TracedHttp:
 
 
 def _route(scope: Scope) -> dict[str, str]:
-    """The route of a request that found one: its path, with the names of what varies in place of it."""
+    """The route that a request matched: its path, with the names of parameters in the place of their values."""
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     if path.startswith("/s/") and path.endswith("/mcp"):
         return {"http.route": SESSION_ROUTE}

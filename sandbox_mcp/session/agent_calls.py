@@ -121,7 +121,7 @@ class AgentCalls:
         return [Due(i, names[i], checked[i], RACED if i in racing else NOTHING) for i in order]
 
     def carry_out(self, due: Due) -> tuple[Outcome, Mapping[str, Any]]:
-        """Run a call if its checks and no gate stop it; with the outcome, what the log should keep beside it."""
+        """Run a call, unless its checks or a gate refuse it; returns the outcome, and what the log should add to it."""
         if isinstance(due.checked, Outcome):
             return self._spoken(due.name, due.checked), due.meta
         outcome, meta = self._stage.run(due.checked)

@@ -38,7 +38,7 @@ class Announcements:
         self._happened: set[FallenDue] = set()
 
     def let_happen(self) -> None:
-        """Let everything happen that has fallen due since this was last asked, and say so.
+        """Let everything happen that has fallen due since the last call, and announce it.
 
         Raises:
             WorldFailedError: the world's own code broke.
@@ -81,7 +81,7 @@ class Announcements:
 
 
 def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
-    """Whether the world has had its say between two recorded events, if no crash came between them.
+    """Whether the world was asked, between two recorded events, for what has fallen due, if there was no crash.
 
     What followed last may have been cut short, so what was due since then has to be looked at again.
     """

@@ -215,7 +215,7 @@ class KeptSessions(SessionManager):
         return self._reachable(opened, waiting.address)
 
     def named(self, name: str) -> OpenSession | None:
-        """The session whose log has that name, None where there is none; one that had no URL gets one.
+        """The session whose log has that name, with a URL from now on if it had none; None where there is no such log.
 
         Raises:
             StateError: the name cannot be that of a file, or the folder cannot be used.

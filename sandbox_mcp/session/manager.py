@@ -134,7 +134,7 @@ class SessionManager:
             raise
 
     def session(self, spec: SessionSpec, user: User, sink: Sink) -> Session:
-        """A session that has yet to begin or to be restored, with what its tools look things up in here.
+        """A session that has yet to begin or to be restored, with the sources that tools look things up in here.
 
         Raises:
             ScenarioError: there is no such variant.
@@ -254,7 +254,7 @@ class SessionManager:
         return next((token for token, opened in self._open.items() if opened.session.over), None)
 
     def presentation(self, spec: SessionSpec) -> Presentation:
-        """The tools as sessions of this spec present them.
+        """The tools that a session of this spec presents.
 
         Raises:
             ScenarioError: there is no such variant.

@@ -244,7 +244,7 @@ class Session:
         return Reply(says, over=False, notices=tuple(self.announcements.take()))
 
     async def _users_turn(self) -> UserTurn:
-        """What the user does about what was said to it.
+        """The user's turn: what it says and does about the agent's last words.
 
         Raises:
             UserError: it broke, on whatever that was.

@@ -40,5 +40,5 @@ class Share:
         return crc32(key.encode()) % self.tallies.count
 
     def owns(self, key: str) -> bool:
-        """Whether that is this one."""
+        """Whether this process looks after the session of a token, or after a seat."""
         return self.owner(key) == self.index

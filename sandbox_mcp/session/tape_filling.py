@@ -37,7 +37,7 @@ class FillError(Exception):
 
 
 def looked_up(scenario: Scenario, knowledge: object) -> object:
-    """What tools of a session look things up in: ``knowledge``, or a model, where the scenario says so.
+    """The sources that a session's tools look things up in: ``knowledge``, or a model where the scenario says so.
 
     Raises:
         SandboxError: the model cannot be asked; the message says what is missing.

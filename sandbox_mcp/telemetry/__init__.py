@@ -110,7 +110,7 @@ def close() -> None:
 
 
 class _Process:
-    """What this process exports to, found when it is first asked for; ``own`` says that nothing else is part of it."""
+    """Where this process exports to, worked out on first use; ``own`` says that it runs nothing but our code."""
 
     own = False
 

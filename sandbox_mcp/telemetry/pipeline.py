@@ -54,18 +54,18 @@ class ChosenIds(IdGenerator):
         self._chosen.next = context
 
     def generate_trace_id(self) -> int:
-        """The trace of the chosen span, or a new one."""
+        """The trace id of the chosen span, or a new one."""
         chosen: trace.SpanContext | None = getattr(self._chosen, "next", None)
         return self._usual.generate_trace_id() if chosen is None else chosen.trace_id
 
     def generate_span_id(self) -> int:
-        """The chosen span, which is chosen once, or a new one."""
+        """The id of the chosen span, which is used once, or a new one."""
         chosen: trace.SpanContext | None = getattr(self._chosen, "next", None)
         self._chosen.next = None
         return self._usual.generate_span_id() if chosen is None else chosen.span_id
 
     def is_trace_id_random(self) -> bool:
-        """What the usual ids are; a chosen one was one of them."""
+        """Whether new trace ids are random; a chosen one was made in the same way."""
         return self._usual.is_trace_id_random()
 
 
@@ -141,7 +141,7 @@ def _failures() -> _Failures:
 
 
 def begin(exporters: Mapping[Signal, tuple[str, ...]], *, own: bool) -> Exporting | None:
-    """Set up what the variables ask for; in a process of our own everything in it may use it.
+    """Set up the exporters that the variables ask for; with ``own``, all code in this process may use them.
 
     None where of all exporters none can be had.
     """

@@ -276,7 +276,7 @@ class TracedSink:
 
 
 def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | None]) -> None:
-    """Tell what a session came to, in its trace where its log names one."""
+    """Export a session's scores, in its trace where its log names one."""
     session = context_in(started.wall)
     around = Context() if session is None else _inside(session)
     named = {"gen_ai.operation.name": "evaluate", **about(started), "sandbox_mcp.scenario": started.scenario}

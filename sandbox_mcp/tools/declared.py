@@ -84,7 +84,7 @@ class DeclaredTool:
 
 
 def check_table_of(role: CellRole | None, tables: Collection[str], world: str, what: str) -> None:
-    """Refuse ids of a table that the world does not have; ``what`` holds or takes them."""
+    """Refuse the ids of a table that the world does not have; ``what`` names the column or argument that has them."""
     if role is not None and role.kind == "id" and role.table and role.table not in tables:
         expected = "expected one of the tables that the world lists"
         raise WorldError(f"{what} holds ids of table {role.table!r}, which world {world!r} does not have; {expected}")

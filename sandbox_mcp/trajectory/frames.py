@@ -49,7 +49,7 @@ class Compressor:
         return self._other.compress(data) + self._other.flush(self._flush)
 
     def finished(self) -> bytes:
-        """What ends the frame."""
+        """The bytes that end the frame."""
         return self._own.flush() if sys.version_info >= (3, 14) else self._other.flush()
 
 

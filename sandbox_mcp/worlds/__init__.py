@@ -81,7 +81,7 @@ def names() -> tuple[str, ...]:
 
 
 def files() -> tuple[Path, ...]:
-    """The files with worlds that were named; a tape that is gone takes only its own world with it."""
+    """The files with worlds that were named so far; a tape that is gone is left out, and so is its world."""
     paths = (Path(part) for part in os.environ.get(FILES, "").split(os.pathsep) if part)
     return tuple(path for path in paths if path.suffix != TAPE or path.exists())
 
@@ -115,7 +115,7 @@ def sources() -> tuple[Path, ...]:
 
 
 def use_file(path: Path) -> tuple[World, ...]:
-    """Have the worlds in a file found by name from now on, here and in processes started from here.
+    """Let the worlds of a file be found by name from now on, in this process and in those that it starts.
 
     Raises:
         WorldError: it cannot be loaded, declares no world, or one whose name another file has, or cannot be listed.

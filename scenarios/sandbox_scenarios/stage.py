@@ -121,7 +121,7 @@ class Stage:
         return plan(self.running, calls, self.gates)
 
     def run(self, call: Bound) -> tuple[Outcome, Mapping[str, Any]]:
-        """Run a checked call if no gate stops it; with the outcome, what a log should keep beside it.
+        """Run a checked call, unless a gate refuses it; returns the outcome, and what a log should keep beside it.
 
         Raises:
             WorldFailedError: the world's own code broke.

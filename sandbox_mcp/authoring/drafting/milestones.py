@@ -294,7 +294,7 @@ def _wordings(item: ToldValue) -> list[list[str]]:
 
 
 def _asked(value: Any) -> Any:
-    """What an argument of a look-up has to be: a list in any order, an object as it is, a text with the given one in it."""
+    """What an argument of a look-up has to be: lists in any order, objects as they are, texts with this one in them."""
     if is_array(value):
         return {"set": list(value)}
     if is_object(value):
