@@ -78,10 +78,10 @@ def _once(
     pattern: CallPattern | None = None,
 ) -> Json:
     """What a constraint expects; the same object for all sessions if it takes no value from their calls."""
-    told, key = explained.nodes.links.told, (id(constraint), id(pattern))
-    if key not in told:
-        told[key] = None if any(map(referred, values)) else tell()
-    return told[key] or tell()
+    known, key = explained.nodes.links.explained, (id(constraint), id(pattern))
+    if key not in known:
+        known[key] = None if any(map(referred, values)) else tell()
+    return known[key] or tell()
 
 
 def _message(explained: "Explainer", constraint: MessageConstraint) -> Json:

@@ -112,10 +112,7 @@ def _trace(alternatives: Any, tolerance: Mapping[str, float]) -> CellMeasure:
 
 
 def _same_arguments(given: Mapping[str, Any], wanted: Mapping[str, Any], tolerance: Mapping[str, float]) -> bool:
-    for name, value in wanted.items():
-        if name not in given or not _near(value, given[name], tolerance.get(name)):
-            return False
-    return True
+    return all(name in given and _near(value, given[name], tolerance.get(name)) for name, value in wanted.items())
 
 
 def value_sets(extract: Sequence[Extraction], call: RecordedCall) -> list[dict[str, Any]]:

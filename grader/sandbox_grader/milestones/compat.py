@@ -6,36 +6,49 @@ versions, never once per pair of messages.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import compress
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.milestones.case import LO, STATE_TABLES, Case, Graph
 from sandbox_grader.milestones.compat_judge import Judge
 from sandbox_grader.milestones.history import History
-from sandbox_grader.milestones.matching import CycleError, MatchedPlace, View, match
+from sandbox_grader.milestones.matching import CycleError, MatchedPlace, View, match, reached
 from sandbox_grader.milestones.node_scores import Mark
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
 
 
-@dataclass(slots=True)
 class _Rules:
-    """A node's constraints, sorted by what they depend on."""
+    """A node's constraints: those that stand ``alone``, those ``referring`` to another place, and guardrails.
 
-    alone: list[Judge] = field(default_factory=list[Judge])
-    referring: list[Judge] = field(default_factory=list[Judge])
-    guards: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
-    root: float = 1.0
-    guarded: tuple[str, ...] = ()
-    references: frozenset[int] = frozenset()
+    ``guards`` has the tables that must be as they were at each place, ``guarded`` all of them but for the start's.
+    """
 
-    def settle(self) -> None:
-        """Derive what depends on all constraints together."""
-        self.guarded = tuple(sorted({table for node, tables in self.guards.items() if node != LO for table in tables}))
+    def __init__(self, graph: Graph, node: int, edges: Sequence[tuple[int, int]], history: History) -> None:
+        self.alone: list[Judge] = []
+        self.referring: list[Judge] = []
+        self.guards: dict[int, set[str]] = {}
+        for constraint in graph.nodes[node].constraints:
+            reference = LO if constraint.reference is None else constraint.reference
+            if constraint.kind == "guardrail":
+                self.guards.setdefault(reference, set()).add(constraint.table)
+            elif reference != LO and constraint.kind != "snapshot":
+                self.referring.append(Judge(constraint, history))
+            else:
+                self.alone.append(Judge(constraint, history))
+        count = len(self.alone) + len(self.referring)
+        if not count:
+            raise GraderError(f"node {node} has no constraint but guardrails; expected at least one")
+        for reference, tables in implicit_guards(graph, node, edges).items():
+            self.guards.setdefault(reference, set()).update(tables)
+        self.root = 1 / count
+        self.guarded = tuple(
+            sorted({table for place, tables in self.guards.items() if place != LO for table in tables})
+        )
         referred = {judge.reference for judge in self.referring} | set(self.guards)
-        self.references = frozenset(node for node in referred if node is not None and node != LO)
+        self.references = frozenset(place for place in referred if place is not None and place != LO)
 
     def guarding(self, reference: int | None) -> tuple[str, ...]:
         """The tables that must be as they were at a reference."""
@@ -63,9 +76,9 @@ class CompatNodes:
     ) -> None:
         self.history = history
         self.length = history.length
-        self.rules = {node: _rules(graph, node, edges, history) for node in members}
+        self.rules = {node: _Rules(graph, node, edges, history) for node in members}
         for node, rules in self.rules.items():
-            stray = rules.references - _ancestors(node, edges)
+            stray = rules.references - reached(node, [(after, before) for before, after in edges])
             if stray:
                 raise GraderError(f"node {node} refers to {sorted(stray)}; expected nodes before it in the graph")
         self.followers = {
@@ -215,34 +228,6 @@ class CompatNodes:
             (*there, *values) if there in useful and None not in values else DEAD
             for there, values in zip(guarded, taken, strict=True)
         ]
-
-
-def _ancestors(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    found, frontier = set[int](), {node}
-    while frontier:
-        frontier = {before for before, after in edges if after in frontier} - found
-        found |= frontier
-    return found
-
-
-def _rules(graph: Graph, node: int, edges: Sequence[tuple[int, int]], history: History) -> _Rules:
-    rules, count = _Rules(), 0
-    for constraint in graph.nodes[node].constraints:
-        if constraint.kind == "guardrail":
-            rules.guards.setdefault(LO if constraint.reference is None else constraint.reference, set()).add(
-                constraint.table
-            )
-            continue
-        count += 1
-        refers = constraint.reference is not None and constraint.reference != LO and constraint.kind != "snapshot"
-        (rules.referring if refers else rules.alone).append(Judge(constraint, history))
-    if not count:
-        raise GraderError(f"node {node} has no constraint but guardrails; expected at least one")
-    for reference, tables in implicit_guards(graph, node, edges).items():
-        rules.guards.setdefault(reference, set()).update(tables)
-    rules.root = 1 / count
-    rules.settle()
-    return rules
 
 
 def implicit_guards(graph: Graph, node: int, edges: Sequence[tuple[int, int]]) -> Mapping[int, set[str]]:

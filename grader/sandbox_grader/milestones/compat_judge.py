@@ -11,8 +11,8 @@ from typing import Any
 from sandbox_grader.milestones.assignment import assign
 from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Measured
 from sandbox_grader.milestones.cells import Target, filled, shape, similarity, targets, value_sets
-from sandbox_grader.milestones.history import Bits, History, zero_filled
-from sandbox_grader.milestones.row_versions import members
+from sandbox_grader.milestones.history import History, zero_filled
+from sandbox_grader.milestones.row_versions import Bits, members
 
 COMPARING = ("addition", "removal", "update")
 """The kinds that compare two states, for which empty cells count as zero values."""

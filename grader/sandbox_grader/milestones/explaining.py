@@ -11,14 +11,13 @@ from sandbox_scenarios.model import (
     START,
     CallConstraint,
     CallPattern,
-    Constraint,
     Expected,
     MessageConstraint,
     TableConstraint,
-)
+)  # fmt: skip
 
 from sandbox_grader.milestones.aligning import alignment
-from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_message, mean_of
+from sandbox_grader.milestones.judges import TableJudge, is_candidate, mean_of
 from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import differences, judged_text, shown, title, tools
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
@@ -85,7 +84,12 @@ class Explainer:
 
     def _own(self) -> Iterator[tuple[str, Reason]]:
         for constraint in self.item.constraints if self.raw < FULL else ():
-            reason = self._constraint(constraint)
+            if isinstance(constraint, MessageConstraint):
+                reason = self._message(constraint)
+            elif isinstance(constraint, CallConstraint):
+                reason = self._call(constraint)
+            else:
+                reason = self._table(constraint)
             if reason is not None:
                 yield title(constraint), reason
 
@@ -96,13 +100,6 @@ class Explainer:
                 how = f"was met to {met:.2f}" if met else "was not met"
                 yield "after", (None, f"rests on {self.nodes.milestones[before].id!r}, which {how}")
 
-    def _constraint(self, constraint: Constraint) -> Reason | None:
-        if isinstance(constraint, MessageConstraint):
-            return self._message(constraint)
-        if isinstance(constraint, CallConstraint):
-            return self._call(constraint)
-        return self._table(constraint)
-
     def _in_question(self) -> range:
         return range(len(self.events)) if self.index is None else range(self.index, self.index + 1)
 
@@ -110,7 +107,7 @@ class Explainer:
         """How well the best message between the two fits, its place among all events, negated, and the message."""
         between = (constraint.sender, constraint.recipient)
         said = [
-            (self._fit(constraint, index, event), -index, event)
+            (self.nodes.fit(constraint, index, event, self.compare), -index, event)
             for index in self._in_question()
             if isinstance(event := self.events[index], Message) and (event.sender, event.recipient) == between
         ]
@@ -128,16 +125,17 @@ class Explainer:
             return event.seq, f"{'; '.join(dict.fromkeys(account.reasons))}: {shown(event.content)}"
         return event.seq, judged_text(constraint.content, event.content, value, self.lookup)
 
-    def _fit(self, constraint: MessageConstraint, index: int, event: Message) -> float:
-        if hears(constraint):
-            return self.nodes.listener.account(constraint.content, index, self.lookup).share
-        return judge_message(constraint, event, self.compare)
-
     def nearest_call(self, constraint: CallConstraint) -> NearestCall | None:
         """The agent's call that comes nearest to one of the patterns, with that pattern and how near it comes."""
         if id(constraint) not in self._nearest_calls:
-            nearest = max(self._calls(constraint), key=lambda item: item[0], default=None)
-            self._nearest_calls[id(constraint)] = nearest
+            found: list[NearestCall] = []
+            for pattern in constraint.patterns:
+                for index, event in self.nodes.timeline.calls(pattern.tool):
+                    if index in self._in_question():
+                        values, fine = self._values(pattern.arguments, event.arguments), is_candidate(constraint, event)
+                        near = (fine and mean_of(values), _closeness(values), fine, -index)
+                        found.append((near, pattern, event))
+            self._nearest_calls[id(constraint)] = max(found, key=lambda item: item[0], default=None)
         return self._nearest_calls[id(constraint)]
 
     def _call(self, constraint: CallConstraint) -> Reason | None:
@@ -150,20 +148,11 @@ class Explainer:
         wrong = differences(pattern.arguments, event.arguments, self._right, self.lookup)
         return (event.seq, f"{pattern.tool} was called with " + "; ".join(wrong)) if wrong else None
 
-    def _calls(self, constraint: CallConstraint) -> Iterator[NearestCall]:
-        """The agent's calls of the tools in question, with a key that is larger the nearer they come."""
-        within = self._in_question()
-        for pattern in constraint.patterns:
-            for index, event in self.nodes.timeline.calls(pattern.tool):
-                if index in within:
-                    values = self._values(pattern.arguments, event.arguments)
-                    fine = is_candidate(constraint, event)
-                    yield (fine and mean_of(values), _closeness(values), fine, -index), pattern, event
-
     def _table(self, constraint: TableConstraint) -> Reason | None:
         judge, timeline = self.nodes.judge(self.number, constraint), self.nodes.timeline
         versions = timeline.versions(constraint.table)
-        state = timeline.last_version(constraint.table) if self.index is None else versions[self.index]
+        tables = timeline.tables(constraint.table)
+        state = len(tables) - 1 if self.index is None else versions[self.index]
         since = self.since(constraint, versions)
         seq = None if self.index is None else self.seq_of(self.index)
         if judge.value(state, since, self.compare) >= FULL:
@@ -172,7 +161,7 @@ class Explainer:
             return seq, f"{constraint.table} is not as it was at {constraint.since!r}"
         rows, wanted = judge.candidates(state, since), len(constraint.rows)
         if len(rows) < wanted or (constraint.kind == "is" and len(rows) != wanted):
-            new = set(timeline.table(constraint.table, state)) - set(timeline.table(constraint.table, since))
+            new = tables[state].keys() - tables[since].keys()
             remedy = f"; {counted(len(new), 'row')} came since {constraint.since!r}, which 'adds' asks for"
             told = f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
             return seq, told + (remedy if new and constraint.kind == "updates" else "")

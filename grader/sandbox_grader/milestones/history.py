@@ -11,13 +11,13 @@ from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.milestones.case import MESSAGES, STATE_TABLES, Case, Cells, RowChange
+from sandbox_grader.milestones.row_versions import Bits
 
-BOOLEANS = frozenset({"cellular", "wifi", "location_service", "low_battery_mode", "is_self"})
-NUMBERS = frozenset({"latitude", "longitude", "creation_timestamp", "reminder_timestamp"})
-
-
-Bits = int
-"""A set of rows: bit n stands for the row of number n."""
+ZEROS: Mapping[str, Any] = {
+    **dict.fromkeys(("cellular", "wifi", "location_service", "low_battery_mode", "is_self"), False),
+    **dict.fromkeys(("latitude", "longitude", "creation_timestamp", "reminder_timestamp"), 0.0),
+}
+"""What stands for an empty cell of a column; in all other columns it is an empty text."""
 
 
 class History:
@@ -86,7 +86,8 @@ class History:
             if message.changes and (found := [change for change in message.changes if change.table == table])
         }
         initial = case.tables.get(table, ())
-        columns = _columns(initial, [change for found in changes.values() for change in found])
+        later = [change.after for found in changes.values() for change in found if change.after]
+        columns = tuple(dict.fromkeys(column for row in (*initial, *later) for column in row))
         rows = _Rows([self._number(row, columns) for row in initial], self._filling)
         states, contents, versions = [tuple(rows.numbers)], [rows.content], list[int]()
         known, current = {states[0]: 0}, 0
@@ -126,11 +127,6 @@ class _Numbered:
         return number
 
 
-def _columns(rows: Sequence[Cells], changes: Sequence[RowChange]) -> tuple[str, ...]:
-    named = [*rows, *(change.after for change in changes if change.after)]
-    return tuple(dict.fromkeys(column for row in named for column in row))
-
-
 class _Rows:
     """The rows of a table while its changes are replayed, and the set of them without empty cells."""
 
@@ -167,8 +163,4 @@ class _Rows:
 
 def zero_filled(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the zero value of its column's type in every empty cell."""
-    return {column: _zero(column) if cell is None else cell for column, cell in row.items()}
-
-
-def _zero(column: str) -> Any:
-    return False if column in BOOLEANS else 0.0 if column in NUMBERS else ""
+    return {column: ZEROS.get(column, "") if cell is None else cell for column, cell in row.items()}

@@ -69,7 +69,7 @@ class Hopes:
         """The row that stands for each expected row in a version; none where they cannot all be found."""
         return self._assigned_then(state, reference)[1]
 
-    def told(self, reference: int) -> Bits:
+    def eligible(self, reference: int) -> Bits:
         """The rows that count with a version as the reference: equal where all values are."""
         return self._sets[0].eligible[reference]
 
@@ -112,16 +112,12 @@ class Compare:
         """How well the value of the column or argument ``name`` is what was expected."""
         if self.lookup is not None:
             return similarity(expected, name, actual, self.lookup)
-        return 1.0 if expected.ref or expected.values else similarity(expected, name, actual, _nothing)
+        return 1.0 if expected.ref or expected.values else similarity(expected, name, actual, lambda _ref: ())
 
 
 FAVOURABLE = Compare(None)
 """The comparison that no other exceeds."""
 Comparison = Callable[[Expected, str, Any], float]
-
-
-def _nothing(_ref: object) -> tuple[Any, ...]:
-    return ()
 
 
 def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Comparison) -> float:
@@ -140,30 +136,19 @@ def mean_of(values: Sequence[float]) -> float:
 
 
 def judge_event(constraint: CallConstraint | MessageConstraint, event: Message | ToolCall, compare: Compare) -> float:
-    """How well an event is the call or message of a constraint."""
+    """How well an event is the message of a constraint, by its content alone, or one of its calls."""
     if isinstance(constraint, CallConstraint):
-        return judge_call(constraint, event, compare)
-    return judge_message(constraint, event, compare)
-
-
-def judge_message(constraint: MessageConstraint, event: Message | ToolCall, compare: Compare) -> float:
-    """How well an event is the message: the similarity of the content alone, 0 between other roles."""
+        patterns = constraint.patterns if is_candidate(constraint, event) else ()
+        return max((judge_pattern(pattern, event, compare) for pattern in patterns), default=0.0)
     if not isinstance(event, Message):
         return 0.0
-    if event.sender != constraint.sender or event.recipient != constraint.recipient:
+    if (event.sender, event.recipient) != (constraint.sender, constraint.recipient):
         return 0.0
     return compare(constraint.content, "content", event.content)
 
 
-def judge_call(constraint: CallConstraint, event: Message | ToolCall, compare: Compare) -> float:
-    """How well an event is one of the calls; only the agent's, and only successful ones unless attempts count."""
-    if not is_candidate(constraint, event):
-        return 0.0
-    return max((judge_pattern(pattern, event, compare) for pattern in constraint.patterns), default=0.0)
-
-
 def is_candidate(constraint: CallConstraint, event: Message | ToolCall) -> bool:
-    """Whether an event is a call that may count here at all."""
+    """Whether an event may count as a call: the agent's count, and only successful ones unless attempts do."""
     return isinstance(event, ToolCall) and event.caller == "agent" and (constraint.attempt or event.error is None)
 
 
@@ -235,9 +220,9 @@ class TableJudge:
         """The rows that would be like an expected one if every value from elsewhere were favourable."""
         return [] if self.constraint.kind == "unchanged" else [h.life.row for h in self._hopeful(FAVOURABLE).all]
 
-    def told(self, reference: int) -> Hashable:
+    def eligible(self, reference: int) -> Hashable:
         """Something about a version as the reference that is equal where all values are."""
-        return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).told(reference)
+        return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).eligible(reference)
 
     def lasts(self, key: str) -> bool:
         """Whether the row's existence, or absence, is at the end as it was achieved."""
@@ -263,7 +248,10 @@ class TableJudge:
         hopes = self._hopes.get(key)
         if hopes is None:
             lives = self._timeline.lives(self.constraint.table)
-            moving = lives if self.constraint.kind == "is" else [life for life in lives if self._comes_or_goes(life)]
+            if self.constraint.kind == "is":
+                moving = lives
+            else:
+                moving = [life for life in lives if life.born > 0 or life.died < len(self._tables)]
             likely = moving if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
             found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
             wanted = len(self.constraint.rows)
@@ -271,9 +259,6 @@ class TableJudge:
             hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
             self._hopes[key] = hopes
         return hopes
-
-    def _comes_or_goes(self, life: Life) -> bool:
-        return life.born > 0 or life.died < len(self._tables)
 
     def _hope(self, life: Life, compare: Compare) -> Hope | None:
         now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)

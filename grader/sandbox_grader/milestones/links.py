@@ -11,6 +11,7 @@ from typing import Any
 
 from sandbox_scenarios.model import START, MessageConstraint, Milestone, Scenario, TableConstraint
 
+from sandbox_grader.milestones.matching import reached
 from sandbox_grader.milestones.referring import claims_of, refers, values_of
 
 CALL = "call"
@@ -33,11 +34,11 @@ class Lasting:
 class Links:
     """Milestones, or with ``mines`` minefields, by number, as their ``numbers`` by id tell.
 
-    ``before`` are the direct predecessors of each, ``edges`` the same in pairs. ``gated`` are those that count only as
-    far as their predecessors were met. ``aspects`` is what each sees of others, ``watched`` who sees which of its own,
-    and ``references`` are those whose place its similarity depends on. ``lasting`` is what a milestone achieves for
-    good by a constraint on a table. ``facts`` are all that replies are asked for, but those with values from calls,
-    and ``told`` what constraints expect, as explanations tell it, by the ``id`` of constraint and pattern of a call.
+    ``before`` are the direct predecessors of each, ``edges`` the same in pairs. ``resting`` are those that count only
+    as far as their predecessors were met. ``aspects`` is what each sees of others, ``seen_by`` who sees which of its
+    own, and ``references`` are those whose place its similarity depends on. ``lasting`` is what a milestone achieves
+    for good by a constraint on a table. ``facts`` are all that replies are asked for, but those with values from calls,
+    and ``explained`` what constraints expect, in words, by the ``id`` of constraint and pattern of a call.
     """
 
     def __init__(self, milestones: Sequence[Milestone], *, mines: bool = False) -> None:
@@ -45,9 +46,12 @@ class Links:
         self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
         self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
         self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
-        self.gated = [not mines and bool(self.before[n]) and _speaks(item) for n, item in enumerate(milestones)]
+        self.resting = [
+            not mines and bool(item.after) and any(isinstance(part, MessageConstraint) for part in item.constraints)
+            for item in milestones
+        ]
         self.aspects = [self._aspects(item) for item in milestones]
-        self.watched = [
+        self.seen_by = [
             [
                 (n, at)
                 for n, aspects in enumerate(self.aspects)
@@ -57,8 +61,8 @@ class Links:
             for number in range(len(milestones))
         ]
         self.references = [
-            frozenset((*(seen for seen, _ in aspects), *(before if gated else ())))
-            for aspects, before, gated in zip(self.aspects, self.before, self.gated, strict=True)
+            frozenset((*(seen for seen, _ in aspects), *(before if resting else ())))
+            for aspects, before, resting in zip(self.aspects, self.before, self.resting, strict=True)
         ]
         self.lasting: Mapping[tuple[int, int], Lasting | None] = {
             (number, id(constraint)): None if mines else self._lasting(number, constraint)
@@ -72,7 +76,7 @@ class Links:
             for item in milestone.constraints
             if isinstance(item, MessageConstraint)
         ]
-        self.told: dict[tuple[int, int], Mapping[str, Any] | None] = {}
+        self.explained: dict[tuple[int, int], Mapping[str, Any] | None] = {}
         self.facts = tuple(fact for content in contents for fact in claims_of(content) if not refers(fact, content))
 
     def _aspects(self, milestone: Milestone) -> tuple[Aspect, ...]:
@@ -90,7 +94,7 @@ class Links:
             return None
         later = [
             other
-            for follower in _descendants(number, self.edges)
+            for follower in reached(number, self.edges)
             for other in self.milestones[follower].constraints
             if isinstance(other, TableConstraint) and other.table == constraint.table
         ]
@@ -121,15 +125,3 @@ class _Itself:
 @lru_cache(maxsize=1024)
 def _links(of: _Itself) -> tuple[Links, Links]:
     return Links(of.scenario.milestones), Links(of.scenario.minefields, mines=True)
-
-
-def _speaks(milestone: Milestone) -> bool:
-    return any(isinstance(constraint, MessageConstraint) for constraint in milestone.constraints)
-
-
-def _descendants(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    found, frontier = set[int](), {node}
-    while frontier:
-        frontier = {after for before, after in edges if before in frontier} - found
-        found |= frontier
-    return found

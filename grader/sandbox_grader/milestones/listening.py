@@ -53,17 +53,16 @@ class Listener:
         """What a message claims of some facts. Without ``lookup``, values from elsewhere count as right."""
         facts = claims_of(expected)
         filled = [filled_in(fact, expected, lookup) for fact in facts]
-        asked = [fact for fact in filled if fact is not None]
         denied = [fact for fact in (filled_in(one, expected, lookup) for one in forbidden(expected)) if fact]
-        hearing = self._hear(index, asked)
+        hearing = self._hear(index, [fact for fact in filled if fact is not None])
         findings = iter(hearing.findings)
-        given = [_missing(facts[n]) if fact is None else next(findings) for n, fact in enumerate(filled)]
-        if lookup is None:
-            given = [
-                Finding("stated", "") if refers(fact, expected) else found
-                for fact, found in zip(facts, given, strict=True)
-            ]
-        known = lookup is not None or not any(refers(fact, expected) for fact in facts)
+        given = list[Finding]()
+        for fact, fill in zip(facts, filled, strict=True):
+            if fill is not None:
+                given.append(next(findings))
+            else:
+                given.append(Finding("stated", "") if lookup is None else _missing(fact))
+        known = lookup is not None or None not in filled
         forbidden_said = self._forbidden(index, denied)
         false = forbidden_said or (hearing.false if known else None)
         reasons = tuple(item.why for item in given if item.outcome != "stated")

@@ -98,6 +98,15 @@ def match(
     return search.walk()
 
 
+def reached(node: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    """The nodes to which edges lead from a node, directly or by way of others."""
+    found, frontier = set[int](), {node}
+    while frontier:
+        frontier = {after for before, after in edges if before in frontier} - found
+        found |= frontier
+    return found
+
+
 def _topological(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     waiting = {node: set[int]() for node in sorted(nodes)}
     for before, after in edges:

@@ -8,7 +8,7 @@ and in order. Nothing is stemmed and nothing is guessed.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import product
@@ -128,12 +128,7 @@ def is_fuzzy(expected: Expected, name: str) -> bool:
     return judged_by(expected, name)[0] in ("rouge", "facts")
 
 
-def is_exact(expected: Expected, name: str) -> bool:
-    """Whether a value is right only if it is equal."""
-    return judged_by(expected, name)[0] == "exact"
-
-
-def _exact(target: Any, actual: Any, _within: float | None) -> float:
+def _exact(target: Any, actual: Any, _within: float | None = None) -> float:
     if isinstance(target, str):
         return 1.0 if target == actual else 0.0
     return 1.0 if same_value(target, actual) else 0.0
@@ -143,35 +138,27 @@ def _close(target: Any, actual: Any, within: float | None) -> float:
     if is_number(target) and is_number(actual) and within is not None:
         with suppress(OverflowError):  # whole numbers may be larger than any float
             return 1.0 if abs(target - actual) <= within else 0.0
-    return _exact(target, actual, None)
-
-
-def _contains(target: Any, actual: Any, _within: float | None) -> float:
-    return 1.0 if actual is not None and str(target).casefold() in str(actual).casefold() else 0.0
-
-
-def _one_of(target: Any, actual: Any, _within: float | None) -> float:
-    return 1.0 if any(same_value(option, actual) for option in target) else 0.0
-
-
-def _set(target: Any, actual: Any, _within: float | None) -> float:
-    return 1.0 if same_set(target, actual) else 0.0
+    return _exact(target, actual)
 
 
 def _rouge(target: Any, actual: Any, _within: float | None) -> float:
     if isinstance(target, str) and isinstance(actual, str):
         return 1.0 if target.strip() == actual.strip() else rouge_l(target, actual)
-    return _exact(target, actual, None)
-
-
-def _any(_target: Any, _actual: Any, _within: float | None) -> float:
-    return 1.0
+    return _exact(target, actual)
 
 
 MEASURES: Mapping[str, Callable[[Any, Any, float | None], float]] = {
-    "exact": _exact, "close": _close, "contains": _contains, "one_of": _one_of, "set": _set, "rouge": _rouge,
-    "any": _any,
-}  # fmt: skip
+    "exact": _exact,
+    "close": _close,
+    "contains": lambda target, actual, _: float(
+        actual is not None and str(target).casefold() in str(actual).casefold()
+    ),
+    "one_of": lambda target, actual, _: float(any(same_value(option, actual) for option in target)),
+    "set": lambda target, actual, _: float(same_set(target, actual)),
+    "rouge": _rouge,
+    "any": lambda _target, _actual, _: 1.0,
+}
+"""From the target, the actual value and the tolerance to the similarity."""
 
 
 def facts(expected: Expected, text: Any, lookup: Lookup) -> float:
@@ -223,11 +210,7 @@ def taken(ref: ValueRef, source: Any) -> tuple[Any, ...]:
             value = value[step]
         value = converted(value, ref.to)
         if ref.decimals:
-            return tuple(dict.fromkeys(_rounded(float(value), ref.decimals)))
+            return tuple(dict.fromkeys(f"{float(value):.{places}f}" for places in ref.decimals))
     except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         return ()
     return (value,)
-
-
-def _rounded(number: float, decimals: Iterable[int]) -> Iterator[str]:
-    return (f"{number:.{places}f}" for places in decimals)

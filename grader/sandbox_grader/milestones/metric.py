@@ -17,7 +17,6 @@ from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.reasons import compat_details, details
 from sandbox_grader.milestones.timeline import turn_count
 from sandbox_grader.milestones.translate import to_case
-from sandbox_mcp.trajectory import Trajectory
 
 NUMBERS = ("score", "milestones", "minefields", "turn_count", "idle", "refusal", "corrected")
 """The values that summaries average."""
@@ -52,8 +51,15 @@ class ToolSandbox:
             return Verdict(inconclusive="prefix replay forgets what was done after every turn, so no end can be judged")
         if trajectory.started.world is None:
             return Verdict(inconclusive="the log records no state of the world")
-        values, found = _compat(scenario, trajectory) if mode == "compat" else _strict(scenario, subject)
-        return Verdict(values, found)
+        if mode == "compat":
+            translated = to_case(scenario, trajectory)
+            case = compat.evaluate(translated.case)
+            parts = (case.score, case.milestone_score, case.minefield_score, case.turn_count)
+            return Verdict(_values(scenario, mode, *parts), compat_details(scenario, translated, case))
+        result = subject.strictly
+        mines = max((place.similarity for place in result.mines.values()), default=0.0)
+        values = _values(scenario, mode, result.score, result.milestone_score, mines, turn_count(trajectory))
+        return Verdict({**values, "unwanted": len(result.unwanted)}, details(scenario, result))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:  # noqa: ARG002
         """Means overall, by category and by variant, each with the number of sessions that it is a mean of."""
@@ -78,22 +84,6 @@ def corrected(score: float, refusal: float) -> float | None:
     return None if refusal >= 1 else max(-1.0, (score - refusal) / (1 - refusal))
 
 
-def _strict(scenario: Scenario, subject: Subject) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
-    result, trajectory = subject.strictly, subject.trajectory
-    still, refusal = _for_nothing(scenario, "strict")
-    mines = max((place.similarity for place in result.mines.values()), default=0.0)
-    values = _values(result.score, result.milestone_score, mines, turn_count(trajectory), still, refusal)
-    return {**values, "unwanted": len(result.unwanted)}, details(scenario, result)
-
-
-def _compat(scenario: Scenario, trajectory: Trajectory) -> tuple[dict[str, Any], Sequence[Mapping[str, Any]]]:
-    translated = to_case(scenario, trajectory)
-    result = compat.evaluate(translated.case)
-    still, refusal = _for_nothing(scenario, "compat")
-    values = _values(result.score, result.milestone_score, result.minefield_score, result.turn_count, still, refusal)
-    return values, compat_details(scenario, translated, result)
-
-
 @lru_cache(maxsize=1024)
 def _for_nothing(scenario: Scenario, mode: Mode) -> tuple[float, float]:
     """What a scenario gives to a silent and to a refusing agent."""
@@ -110,8 +100,9 @@ def _for_nothing(scenario: Scenario, mode: Mode) -> tuple[float, float]:
 
 
 def _values(
-    score: float, milestones: float, minefields: float, turns: int, still: float, refusal: float
+    scenario: Scenario, mode: Mode, score: float, milestones: float, minefields: float, turns: int
 ) -> dict[str, Any]:
+    still, refusal = _for_nothing(scenario, "compat" if mode == "compat" else "strict")
     above = corrected(score, refusal)
     return {
         "score": round(score, DIGITS),

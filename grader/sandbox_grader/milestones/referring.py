@@ -20,7 +20,7 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 
 from sandbox_grader.milestones.cells import PLACEHOLDER, shape
-from sandbox_grader.milestones.measures import is_exact, referred, taken
+from sandbox_grader.milestones.measures import judged_by, referred, taken
 from sandbox_mcp.trajectory import Message, ToolCall
 
 
@@ -62,14 +62,10 @@ def fitting(ref: ValueRef, likely: Pairs) -> Fits:
         for name, expected in expectations.items():
             if ref in referred(expected):
                 value = actual.get(name)
-                if expected.ref != ref or not is_exact(expected, name) or not isinstance(value, _Scalar):
-                    return _always
+                if expected.ref != ref or judged_by(expected, name)[0] != "exact" or not isinstance(value, _Scalar):
+                    return lambda _value: True
                 held.add((isinstance(value, bool), value))
     return lambda value: isinstance(value, _Scalar) and (isinstance(value, bool), value) in held
-
-
-def _always(_value: Any) -> bool:
-    return True
 
 
 _Scalar = str | int | float | None

@@ -58,14 +58,14 @@ class RowSets:
         everything = (1 << len(chosen)) - 1
         ids = {life.key for life in chosen}
         related = [life for life in every if life.key in ids]
-        here = _at(chosen, chosen, size, _itself)
-        named = _at(chosen, related, size, _id)
+        here = _at(chosen, chosen, size, lambda life: (life.key, life.born))
+        named = _at(chosen, related, size, lambda life: life.key)
         absent = [everything & ~bits for bits in named]
         self.usable = absent if kind == "removes" else here
         if kind == "is":
             self.eligible = [everything] * size
         elif kind == "updates":
-            same = _at(chosen, related, size, _content)
+            same = _at(chosen, related, size, lambda life: (life.key, frozenset(life.row.items())))
             self.eligible = [bits & ~equal for bits, equal in zip(named, same, strict=True)]
         else:
             self.eligible = absent if kind == "adds" else here
@@ -83,18 +83,6 @@ def _at(chosen: Sequence[Life], every: Iterable[Life], size: int, aspect: Callab
         turned[life.born] ^= bits
         turned[life.died] ^= bits
     return list(accumulate(turned[:size], int.__xor__))
-
-
-def _itself(life: Life) -> Hashable:
-    return life.key, life.born
-
-
-def _id(life: Life) -> Hashable:
-    return life.key
-
-
-def _content(life: Life) -> Hashable:
-    return life.key, frozenset(life.row.items())
 
 
 def members(bits: Bits) -> Iterator[int]:

@@ -151,8 +151,8 @@ def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Matched
                 for row, target in zip(rows, constraint.rows, strict=False):
                     wanted.add(table, row, target if constraint.kind in ("is", "updates") else (WHOLE,))
                 if constraint.kind == "is":
-                    now, then = nodes.timeline.table(table, state), nodes.timeline.table(table, since)
-                    for row in now.keys() ^ then.keys():
+                    versions = nodes.timeline.tables(table)
+                    for row in versions[state].keys() ^ versions[since].keys():
                         wanted.add(table, row, (WHOLE,))
     return wanted
 

@@ -3,12 +3,13 @@
 Policy: a message counts only as far as what it rests on was met, so that its similarity is multiplied by the smallest
 similarity among its direct predecessors, theirs included; deeds count by themselves.
 
-An example. *found* is a search; *sent*, after it, adds a text to the number that *found*'s call returned; *told*, after
-*sent*, is a message. Where *found* goes decides the number that *sent* looks for: *sent* has one **aspect**, the call
-matched at *found*. The **mark** of an event for *found* is that call, or an earlier one that found the same number, or
--1 where none was matched: events with equal marks leave *sent* equally well off. What *sent* knows of *found*, its
-**view**, is this mark. *told* takes no value, but it rests on *sent*: it counts as far as *sent* was met, which its
-view holds beside the aspects. So once *found* and *sent* are placed, every similarity of *told* is a plain number.
+An example with three milestones. *found* is a search; *sent*, after it, adds a text to the number that *found*'s call
+returned; *told*, after *sent*, is a message. Where *found* goes decides the number that *sent* looks for: *sent* has
+one **aspect**, the call matched at *found*, and a **slot** for it. The **mark** of an event for *found* is what goes
+into that slot: the event's call, or an earlier one that found the same number, or -1 where none was matched. Events
+with equal marks leave *sent* equally well off. *told* takes no value, but it rests on *sent*: it counts as far as
+*sent* was met. A milestone's **view** is its slots and how far what it rests on was met. Once *found* and *sent* are
+placed, the view of *told* is known, and its similarity to every event is a plain number.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -40,14 +41,14 @@ from sandbox_mcp.trajectory import Message, ToolCall
 class StrictNodes:
     """The milestones of one list, by number, as the matcher wants them.
 
-    A view is what its aspects say, in the order of ``aspects`` and -1 as long as nothing is known, and the smallest
-    similarity so far of what the milestone rests on. ``links`` is what does not hang on the session.
+    A view is a pair: the slots, in the order of ``aspects`` and -1 as long as nothing is known, and the smallest
+    similarity so far of what the milestone rests on. ``links`` is what all sessions have in common.
     """
 
     def __init__(self, links: Links, timeline: Timeline) -> None:
         self.links = links
         self.milestones, self.numbers, self.before = links.milestones, links.numbers, links.before
-        self.gated, self.aspects = links.gated, links.aspects
+        self.resting, self.aspects = links.resting, links.aspects
         self.timeline = timeline
         self.length = len(timeline.events)
         self.listener = Listener(timeline, links.facts)
@@ -71,11 +72,11 @@ class StrictNodes:
         slots, met = view
         if mark is not None:
             known = list(slots)
-            for (follower, slot), told in zip(self.links.watched[reference], mark, strict=True):
+            for (follower, slot), value in zip(self.links.seen_by[reference], mark, strict=True):
                 if follower == node:
-                    known[slot] = told
+                    known[slot] = value
             slots = tuple(known)
-        rests = self.gated[node] and reference in self.before[node]
+        rests = self.resting[node] and reference in self.before[node]
         return slots, min(met, similarity) if rests else met
 
     def series(self, node: int, view: View) -> Sequence[float]:
@@ -86,30 +87,30 @@ class StrictNodes:
         return [value and value * met for value in self._counting(node, slots)] if met else [0.0] * self.length
 
     def marks(self, node: int, view: View) -> Sequence[Mark] | None:
-        """At every event what the aspects of later milestones say of this one being placed there."""
-        columns = [self._told(node, follower, slot, view) for follower, slot in self.links.watched[node]]
+        """At every event what goes into the slots of later milestones if this one is placed there."""
+        columns = [self._filling(node, follower, slot, view) for follower, slot in self.links.seen_by[node]]
         return list(zip(*columns, strict=True)) if columns else None
 
     def ceiling(self, node: int) -> Sequence[float]:
-        """The similarity if every value and state from elsewhere were the most favourable; 1 before its gate."""
-        gate, values = self._gate(node), self._favourable(node)
-        return [1.0] * gate + values[gate:] if gate else values
+        """The similarity if every value and state from elsewhere were the most favourable; 1 before the earliest."""
+        first, values = self._earliest(node), self._favourable(node)
+        return [1.0] * first + values[first:] if first else values
 
-    def _gate(self, node: int) -> int:
-        """The first event by which all that a milestone rests on can be met; before it, it cannot count.
+    def _earliest(self, node: int) -> int:
+        """The first event by which all that a milestone rests on can be met; before it, the milestone cannot count.
 
-        Most messages come before what other milestones than theirs rest on, and need not be listened to for these.
+        Most messages come before that event, and need not be listened to for this milestone.
         """
-        resting = self.before[node] if self.gated[node] else ()
+        resting = self.before[node] if self.resting[node] else ()
         firsts = (next(compress(range(self.length), self._favourable(before)), self.length) for before in resting)
         return max(firsts, default=0)
 
     def _favourable(self, node: int) -> list[float]:
-        """The similarity from the gate on if every value and state from elsewhere were the most favourable."""
+        """The similarity from the earliest event on if every value and state from elsewhere were most favourable."""
         values = self._ceilings.get(node)
         if values is None:
-            gate = self._gate(node)
-            where = [0.0] * gate + [1.0] * (self.length - gate)
+            first = self._earliest(node)
+            where = [0.0] * first + [1.0] * (self.length - first)
             values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node), where)
         return values
 
@@ -118,7 +119,7 @@ class StrictNodes:
 
         The geometric mean of its constraints; ``unchanged`` ones multiply and do not count in the root.
         """
-        if not self.gated[node]:
+        if not self.resting[node]:
             return self._counting(node, slots)
         values = self._raw.get((node, slots))
         if values is None:
@@ -130,7 +131,7 @@ class StrictNodes:
         return self._counting(node, slots)[index] or self.raw(node, slots)[index]
 
     def _counting(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
-        """The milestone's own similarity at every event from its gate on."""
+        """The milestone's own similarity at every event from the earliest on at which it can count."""
         if not slots:
             return self._favourable(node)  # nothing comes from elsewhere
         values = self._counted.get((node, slots))
@@ -170,14 +171,16 @@ class StrictNodes:
 
     def slots(self, node: int, placed: Mapping[int, MatchedPlace]) -> tuple[int, ...]:
         """What a milestone sees of the others once all it depends on is placed: the very calls and versions there."""
-        return tuple(self._found(number, aspect, placed) for number, aspect in self.aspects[node])
-
-    def _found(self, node: int, aspect: str, placed: Mapping[int, MatchedPlace]) -> int:
-        index = placed[node].index
-        if aspect != CALL:
-            return self.timeline.versions(aspect)[index]
-        met = self.raw_at(node, self.slots(node, placed), index)
-        return index if met and isinstance(self.timeline.events[index], ToolCall) else -1
+        found = list[int]()
+        for seen, aspect in self.aspects[node]:
+            index = placed[seen].index
+            if aspect != CALL:
+                found.append(self.timeline.versions(aspect)[index])
+            elif isinstance(self.timeline.events[index], ToolCall):
+                found.append(index if self.raw_at(seen, self.slots(seen, placed), index) else -1)
+            else:
+                found.append(-1)
+        return tuple(found)
 
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
         """What judges one of a milestone's constraints on tables."""
@@ -227,13 +230,14 @@ class StrictNodes:
             else:
                 before, values = values, [0.0] * self.length
                 for index, event in self._events(constraint):
-                    values[index] = before[index] and before[index] * self._event(constraint, index, event, compare)
+                    values[index] = before[index] and before[index] * self.fit(constraint, index, event, compare)
             count += not (isinstance(constraint, TableConstraint) and constraint.kind == "unchanged")
         return values if count <= 1 else [value and value ** (1 / count) for value in values]
 
-    def _event(
+    def fit(
         self, constraint: CallConstraint | MessageConstraint, index: int, event: Message | ToolCall, compare: Compare
     ) -> float:
+        """How well the event at an index is the call or message of a constraint."""
         if hears(constraint):
             return self.listener.account(constraint.content, index, compare.lookup).share
         return judge_event(constraint, event, compare)
@@ -248,18 +252,18 @@ class StrictNodes:
             return self.timeline.messages(constraint.sender, constraint.recipient)
         return chain.from_iterable(map(self.timeline.calls, {pattern.tool for pattern in constraint.patterns}))
 
-    def _told(self, node: int, follower: int, slot: int, view: View) -> Sequence[Any]:
-        """At every event what one aspect of a follower says of this milestone being placed there."""
+    def _filling(self, node: int, follower: int, slot: int, view: View) -> Sequence[int]:
+        """At every event what goes into one slot of a follower if this milestone is placed there."""
         table = self.aspects[follower][slot][1]
         if table == CALL:
-            told, yields = [-1] * self.length, self._yields(node, follower)
+            calls, yields = [-1] * self.length, self._yields(node, follower)
             for index in compress(range(self.length), self._counting(node, view[0])):
-                told[index] = yields(index)
-            return told
-        told = self._states.get((follower, node, table))
-        if told is None:
-            told = self._states[follower, node, table] = self._representatives(follower, node, table)
-        return told
+                calls[index] = yields(index)
+            return calls
+        states = self._states.get((follower, node, table))
+        if states is None:
+            states = self._states[follower, node, table] = self._representatives(follower, node, table)
+        return states
 
     def _yields(self, node: int, follower: int) -> Callable[[int], int]:
         """For an event the first one asked for that yields a follower the same as the milestone's call, -1 for none."""
@@ -293,11 +297,11 @@ class StrictNodes:
             for item in self.milestones[follower].constraints
             if isinstance(item, TableConstraint) and (item.table, item.since) == (table, name)
         ]
-        told = [
-            first.setdefault(tuple(judge.told(version) for judge in judges), version)
-            for version in range(self.timeline.last_version(table) + 1)
+        same = [
+            first.setdefault(tuple(judge.eligible(version) for judge in judges), version)
+            for version in range(len(self.timeline.tables(table)))
         ]
-        return [told[version] for version in self.timeline.versions(table)]
+        return [same[version] for version in self.timeline.versions(table)]
 
 
 def hears(constraint: Constraint) -> TypeGuard[MessageConstraint]:

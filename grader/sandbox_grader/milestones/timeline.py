@@ -59,10 +59,6 @@ class Timeline:
         """The number of a table's version after each event."""
         return self._numbered(table)[0]
 
-    def table(self, name: str, version: int) -> Rows:
-        """The rows of one version by id."""
-        return self._numbered(name)[1][version]
-
     def tables(self, name: str) -> Sequence[Rows]:
         """The rows of every version by id."""
         return self._numbered(name)[1]
@@ -88,10 +84,6 @@ class Timeline:
             )
             found = self._lives[table] = lives(tables[0], changes, len(tables))
         return found
-
-    def last_version(self, table: str) -> int:
-        """The version at the end of the session."""
-        return len(self._numbered(table)[1]) - 1
 
     def _numbered(self, name: str) -> tuple[list[int], list[Rows]]:
         found = self._versions.get(name)
@@ -137,11 +129,6 @@ def turn_count(trajectory: Trajectory) -> int:
     for index, event in enumerate(trajectory.events):
         if isinstance(event, ToolCall):
             turns += 2 * (event.caller == "agent")
-        elif index != first:
-            turns += _is_turn(event)
+        elif index != first and event.sender != "system" and tuple(event.visible_to) != ("user",):
+            turns += {event.sender, event.recipient} != {"user", "environment"}
     return turns
-
-
-def _is_turn(message: Message) -> bool:
-    between = {message.sender, message.recipient}
-    return message.sender != "system" and between != {"user", "environment"} and tuple(message.visible_to) != ("user",)

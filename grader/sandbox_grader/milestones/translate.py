@@ -19,7 +19,7 @@ from sandbox_grader.milestones.measures import referred
 from sandbox_grader.milestones.timeline import opening_index
 from sandbox_grader.milestones.translate_milestones import json_text, to_graph
 from sandbox_mcp.tools.definition import UNSET
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.trajectory import ToolCall, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ def to_case(scenario: Scenario, trajectory: Trajectory) -> Translated:
     opening, positions = opening_index(trajectory), _Positions(trajectory, moving=scenario.original is not None)
     messages, seqs = list[case.CaseMessage](), list[int]()
     for index, event in enumerate(trajectory.events):
-        made = (
-            _call_messages(event, positions, listed)
-            if isinstance(event, ToolCall)
-            else (_message(event, hidden=index == opening),)
-        )
-        messages += made
-        seqs += [event.seq] * len(made)
+        if isinstance(event, ToolCall):
+            messages += _call_messages(event, positions, listed)
+            seqs += [event.seq] * 2
+        else:
+            visible = None if index == opening else tuple(event.visible_to)
+            messages.append(case.CaseMessage(event.sender, event.recipient, event.content, visible))
+            seqs.append(event.seq)
     if scenario.original is not None:
         messages, seqs = _together(trajectory, messages, seqs)
     world = trajectory.started.world or {}
@@ -84,11 +84,6 @@ class _Positions:
             elif change.after is not None:
                 rows.append(change.key)
                 yield case.RowChange(change.table, "add", len(rows) - 1, change.after)
-
-
-def _message(event: Message, *, hidden: bool) -> case.CaseMessage:
-    visible = None if hidden else tuple(event.visible_to)
-    return case.CaseMessage(event.sender, event.recipient, event.content, visible)
 
 
 def _call_messages(

@@ -117,7 +117,12 @@ class _Reckoning:
             if outcome.fault is None:
                 if planned.label:
                     self.results[planned.label] = outcome.result
-                self.put_in.append((self.cursor, self._as_made(planned.tool, arguments, outcome.result)))
+                name = f"{WORKED_OUT}-{len(self.put_in)}"
+                call = ToolCall(
+                    seq=0, clock=0, call=name, batch=name, caller="agent", name=tool.name, tool=tool.name,
+                    arguments=arguments, result=outcome.result, meta={WORKED_OUT: True},
+                )  # fmt: skip
+                self.put_in.append((self.cursor, call))
 
     def _made(self, tool: str, arguments: Mapping[str, Any], *, exactly: bool) -> tuple[int, ToolCall] | None:
         """The session's call that comes nearest to a planned one; a computing one only if it is the same."""
@@ -132,13 +137,6 @@ class _Reckoning:
             if best is None or rank > best[0]:
                 best = (rank, (index, event))
         return best[1] if best else None
-
-    def _as_made(self, tool: str, arguments: Mapping[str, Any], result: Any) -> ToolCall:
-        number = len(self.put_in)
-        return ToolCall(
-            seq=0, clock=0, call=f"{WORKED_OUT}-{number}", batch=f"{WORKED_OUT}-{number}", caller="agent", name=tool,
-            tool=tool, arguments=arguments, result=result, meta={WORKED_OUT: True},
-        )  # fmt: skip
 
     def _filled(self) -> Trajectory:
         events = self.trajectory.events

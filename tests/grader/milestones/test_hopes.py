@@ -27,7 +27,7 @@ CONSTRAINTS = {
 def by_the_tables(constraint: TableConstraint, judge: TableJudge, timeline: Timeline, now: int, then: int) -> float:
     """The rule as it is stated, from the rows themselves."""
     rows = [row_ for _, row_ in judge.candidates(now, then)]
-    if constraint.kind == "is" and len(timeline.table(constraint.table, now)) != len(constraint.rows):
+    if constraint.kind == "is" and len(timeline.tables(constraint.table)[now]) != len(constraint.rows):
         return 0.0
     if len(rows) < len(constraint.rows):
         return 0.0
@@ -36,7 +36,7 @@ def by_the_tables(constraint: TableConstraint, judge: TableJudge, timeline: Time
 
 
 def versions(timeline: Timeline, constraint: TableConstraint) -> range:
-    return range(timeline.last_version(constraint.table) + 1)
+    return range(len(timeline.tables(constraint.table)))
 
 
 @pytest.mark.parametrize("name", list(CONSTRAINTS))

@@ -11,9 +11,7 @@ from sandbox_grader.milestones.judges import (
     TableJudge,
     fields_of,
     is_candidate,
-    judge_call,
     judge_event,
-    judge_message,
     judge_pattern,
 )  # fmt: skip
 from sandbox_grader.milestones.timeline import Timeline
@@ -72,14 +70,14 @@ class TestEvents:
     def test_messages_by_their_two_ends(self):
         event = last(Play().says("hi"))
         ends = [("agent", "user"), ("user", "agent"), ("agent", "agent")]
-        assert [judge_message(say("hi", *pair), event, PLAIN) for pair in ends] == [1, 0, 0]
+        assert [judge_event(say("hi", *pair), event, PLAIN) for pair in ends] == [1, 0, 0]
 
     def test_calls_by_the_best_pattern(self):
         either = CallConstraint((CallPattern("send", row(content="x")), CallPattern("send", row(content="see you"))))
-        assert judge_call(either, last(Play().calls("send", content="see you")), PLAIN) == 1
+        assert judge_event(either, last(Play().calls("send", content="see you")), PLAIN) == 1
 
     def test_a_constraint_without_patterns_is_never_met(self):
-        assert judge_call(CallConstraint(()), last(Play().calls("send")), PLAIN) == 0
+        assert judge_event(CallConstraint(()), last(Play().calls("send")), PLAIN) == 0
 
     def test_candidates(self):
         events = [last(Play().calls("x", **how)) for how in ({}, {"error": "E"}, {"caller": "user"})]
@@ -131,7 +129,7 @@ class TestStates:
     def test_references_are_told_apart_by_rows_that_could_matter(self, kind: str, wanted: Any, told: list[bool]):
         played = Play().changes("add", "reminder", "a", reminder("a", "milk"))
         played.changes("add", "reminder", "b", reminder("b", "milk shake"))
-        found = [judge(state("reminder", kind, wanted), played).told(version) for version in range(3)]
+        found = [judge(state("reminder", kind, wanted), played).eligible(version) for version in range(3)]
         assert [before != after for before, after in pairwise(found)] == told
 
     def test_rows_without_expectations(self):

@@ -81,7 +81,7 @@ def strictly(nodes: StrictNodes) -> At:
         return tuple(slot(number, aspect, placed) for number, aspect in nodes.aspects[node])
 
     def at(node: int, index: int, placed: Placed) -> float:
-        rests = [placed[before].similarity for before in nodes.before[node]] if nodes.gated[node] else []
+        rests = [placed[before].similarity for before in nodes.before[node]] if nodes.resting[node] else []
         return nodes.raw(node, slots(node, placed))[index] * min(rests, default=1.0)
 
     return at

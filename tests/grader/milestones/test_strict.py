@@ -408,10 +408,10 @@ class TestTimeline:
         timeline = Timeline(Play().says("a").sets(wifi=False).says("b").done())
         assert list(timeline.versions("setting")) == [0, 0, 1, 1]
         assert list(timeline.versions("contact")) == [0, 0, 0, 0]
-        assert timeline.table("setting", 0) is timeline.start.table("setting")
+        assert timeline.tables("setting")[0] is timeline.start.table("setting")
 
     def test_an_unknown_table_is_empty(self):
-        assert Timeline(Play().done()).table("nothing", 0) == {}
+        assert Timeline(Play().done()).tables("nothing")[0] == {}
 
     def test_turns(self):
         played = Play(opening=None).says("rules", "system", "agent").says("goal", "system", "user")
