@@ -93,13 +93,21 @@ class Metric(Protocol):
 
 def means(graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
     """The mean of every value that is a number, truth as 1 and 0, over the sessions that have it."""
-    values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+    values, head = conclusive(graded, mode)
     numbers: dict[str, list[float]] = {}
     for name, value in (item for session in values for item in session.items()):
         if isinstance(value, int | float):
             numbers.setdefault(name, []).append(value)
     averaged = {name: sum(items) / len(items) for name, items in numbers.items()}
-    return {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values), **averaged}
+    return {**head, **averaged}
+
+
+def conclusive(
+    graded: Sequence[tuple[Subject, Verdict]], mode: Mode
+) -> tuple[list[Mapping[str, Any]], Mapping[str, Any]]:
+    """The values of the sessions that allowed a verdict, and how a summary begins: of how many sessions it is."""
+    values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+    return values, {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values)}
 
 
 def mean_of_known(values: Iterable[float | None]) -> float | None:

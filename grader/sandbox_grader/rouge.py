@@ -6,7 +6,7 @@ the same expected text against every message of a log.
 
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
@@ -53,6 +53,18 @@ def lcs_length(places: Mapping[str, int], size: int, second: tuple[str, ...]) ->
         if here:  # a token that occurs nowhere changes nothing
             unmatched = ((unmatched + here) | (unmatched - here)) & everywhere
     return size - unmatched.bit_count()
+
+
+def common_tails(same: Sequence[Sequence[bool]], width: int) -> list[list[int]]:
+    """The length of the longest common subsequence of what two sequences have from any two places on.
+
+    ``same`` tells of every item of the first whether it is the same as each of the ``width`` items of the second.
+    """
+    tails = [[0] * (width + 1) for _ in range(len(same) + 1)]
+    for i in reversed(range(len(same))):
+        for j in reversed(range(width)):
+            tails[i][j] = tails[i + 1][j + 1] + 1 if same[i][j] else max(tails[i + 1][j], tails[i][j + 1])
+    return tails
 
 
 def places_of(text: tuple[str, ...]) -> dict[str, int]:

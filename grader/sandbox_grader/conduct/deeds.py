@@ -1,10 +1,11 @@
-"""Conduct in calls: wrong recipients, actions beyond the solution, wrong order, repetitions.
+"""Conduct in calls: wrong recipients, actions beyond the solution, wrong order, repetitions, the same mistake again.
 
 Policy: a session is aligned with each solution, in order as far as possible, and the solution that it deviates from
 least counts. Two actions may change places unless one takes what the other returned, or carrying out the solution in
 that order would fail or leave another state behind. Only what is certain is counted.
 """
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,10 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, reaches_a_person, text_of
 from sandbox_grader.conduct.order import rehearsal_of
-from sandbox_grader.metric import Solution
-from sandbox_grader.rouge import rouge_l
+from sandbox_grader.rouge import common_tails, rouge_l
 from sandbox_grader.tooltalk.comparing import AsWritten, Compare
 from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, leaves
-from sandbox_mcp.trajectory import ReferenceCall, ToolCall
+from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
 
 RECIPIENTS = frozenset(
     {"bcc", "cc", "email", "number", "phone", "phone_number", "receiver", "receivers", "recipient", "recipients", "to"}
@@ -25,17 +25,16 @@ RECIPIENTS = frozenset(
 """Arguments of a sending tool that say to whom."""
 THRESHOLD = 0.9
 """How alike free text must be, as for ToolTalk."""
+_FORM = re.compile(r"\b(?:expected|format|must|should|invalid|valid|malformed|parse|like)\b", re.IGNORECASE)
+_VALUES = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|\d+")
+_WORD = re.compile(r"\w+")
+OF_STATE = frozenset({"ConnectionError", "PermissionError", "NoDataError", "DuplicateError", "KeyError", "LookupError"})
+"""Errors of tools that tell of the world and not of how it was asked."""
 
 
 def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
     """Things sent to a person whom no solution names; telephone numbers are compared by their digits."""
-    named = {
-        person
-        for solution in heard.solutions
-        for turn in solution
-        for call in turn.calls
-        for person in _people(call.tool, call.arguments)
-    }
+    named = {person for call in heard.wanted for person in _people(call.tool, call.arguments)}
     for call in heard.calls:
         tool = call.called
         if call.error is None and heard.labels.get(tool) is not False:
@@ -73,20 +72,14 @@ class Deviation:
 
 def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
     """The deviation from the solution that is nearest: fewest excess actions, then best order, then most agreement."""
-    found = [_deviation(heard, solution, place, scenario) for place, solution in enumerate(heard.solutions)]
+    compare = AsWritten(rouge_l, THRESHOLD, heard.labels, lambda _tool: FREE_TEXT, RECIPIENTS, strict=True)
+    found: list[Deviation] = []
+    for place, solution in enumerate(heard.solutions):
+        wanted = tuple(call for turn in solution for call in turn.calls)
+        pairs = align(heard.calls, wanted, compare)
+        order = tuple(_disorder(heard, wanted, pairs, scenario))
+        found.append(Deviation(place, len(pairs), tuple(_excess(heard, wanted, pairs)), order))
     return min(found, key=lambda item: (len(item.excess), len(item.order), -item.met))
-
-
-def _deviation(heard: ObservedSession, solution: Solution, place: int, scenario: Scenario | None) -> Deviation:
-    wanted = tuple(call for turn in solution for call in turn.calls)
-    compare = AsWritten(rouge_l, THRESHOLD, heard.labels, _free_text, RECIPIENTS, strict=True)
-    pairs = align(heard.calls, wanted, compare)
-    excess = tuple(_excess(heard, wanted, pairs))
-    return Deviation(place, len(pairs), excess, tuple(_disorder(heard, wanted, pairs, scenario)))
-
-
-def _free_text(_tool: str) -> frozenset[str]:
-    return FREE_TEXT
 
 
 def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: Compare) -> dict[int, int]:
@@ -95,7 +88,7 @@ def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: C
     From the position of a call to that of the wanted one. Takes len(calls) * len(wanted) comparisons.
     """
     fits = [[c.called == w.tool and compare(c, w) is None for w in wanted] for c in calls]
-    longest = _longest(fits, len(wanted))
+    longest = common_tails(fits, len(wanted))
     pairs: dict[int, int] = {}
     i = j = 0
     while i < len(calls) and j < len(wanted):
@@ -112,16 +105,6 @@ def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: C
         if taken is not None:
             pairs[taken] = place
     return pairs
-
-
-def _longest(fits: Sequence[Sequence[bool]], width: int) -> list[list[int]]:
-    """The length of the longest common subsequence of what follows, per pair of positions."""
-    longest = [[0] * (width + 1) for _ in range(len(fits) + 1)]
-    for i in reversed(range(len(fits))):
-        for j in reversed(range(width)):
-            skipped = max(longest[i + 1][j], longest[i][j + 1])
-            longest[i][j] = max(skipped, longest[i + 1][j + 1] + 1) if fits[i][j] else skipped
-    return longest
 
 
 def _excess(
@@ -214,3 +197,45 @@ def repeats(heard: ObservedSession) -> Iterator[ConductFinding]:
         if changed:
             known.clear()
         known.setdefault(form, call)
+
+
+def persistent_errors(heard: ObservedSession) -> Iterator[ConductFinding]:
+    """The calls that fail for the form of what an earlier one failed for, each against the first one.
+
+    Two failed calls of a tool have the same error of form if both are unreadable, or have the same unknown, missing or
+    wrongly typed arguments, or if the tool itself refuses the same argument for its form in the same words. Calls that
+    were sent together cannot know of each other. What a state forbids, such as a call without a network, is not an
+    error of form. In prefix replay the agent forgets between two messages of the user.
+
+    Source: ToolTalk, section 4.2: models persist after an execution error; ToolScan, section 5, feedback.
+    """
+    known: dict[Hashable, ToolCall] = {}
+    for event in heard.trajectory.events:
+        if isinstance(event, Message):
+            if heard.replayed and event.sender == "user":
+                known.clear()
+        elif event.caller == "agent" and event.error is not None:
+            form = _form_error(heard, event)
+            first = known.setdefault(form, event) if form else event
+            if first.batch != event.batch:
+                about = f"{event.called} fails as at #{first.seq}, which was told: {event.error.message[:80]}"
+                yield ConductFinding("format_persistence", event.seq, about, event.called)
+
+
+def _form_error(heard: ObservedSession, call: ToolCall) -> Hashable:
+    """What is wrong with the form of a failed call; None if it failed for another reason."""
+    if call.error is None:
+        return None
+    tool, kind, given = call.called, call.error.kind, call.arguments.keys()
+    if kind == "invalid_format":
+        return tool, kind
+    if kind == "unknown_argument":
+        return tool, kind, frozenset(given - heard.described(tool).keys())
+    if kind == "missing_argument":
+        return tool, kind, heard.required(tool).difference(given)
+    named = frozenset(given & set(_WORD.findall(call.error.message)))
+    if kind == "wrong_type":
+        return tool, kind, named
+    if kind in ("wrong_value", "execution") and named and call.error.type not in OF_STATE:
+        return (tool, kind, _VALUES.sub("", call.error.message)) if _FORM.search(call.error.message) else None
+    return None

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandbox_grader import course
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.users.values import TAIL, Value, digits
@@ -154,16 +153,11 @@ def before_all(heard: ObservedSession) -> Ground:
         ground.add([spec.description, spec.input_schema])
     for turn in (turn for solution in heard.solutions for turn in solution):
         ground.add([call.arguments for call in turn.calls])
-        if is_replay(heard):
+        if heard.replayed:
             ground.add([[call.result, call.error] for call in turn.calls])
             ground.add(turn.reply)
     ground.apart()
     return ground
-
-
-def is_replay(heard: ObservedSession) -> bool:
-    """Whether every reply of a log was asked for on a history that the log does not have."""
-    return course.is_replay(heard.trajectory)
 
 
 def computes(heard: ObservedSession, call: ToolCall) -> bool:

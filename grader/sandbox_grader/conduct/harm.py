@@ -51,18 +51,14 @@ def _restores(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSch
         row = start.table(change.table).get(change.row, {})
         return all(row.get(name) == after for name, (_, after) in change.columns.items())
     if change.kind == "added":
-        now = end.table(change.table).get(change.row)
-        return now is not None and _lost_like(now, change.table, start, end, schema)
+        now, then = end.table(change.table), start.table(change.table)
+        gone = [old for key, old in then.items() if key not in now]
+        return change.row in now and any(_told(old, schema) == _told(now[change.row], schema) for old in gone)
     return False
 
 
-def _lost_like(row: Row, table: str, start: Snapshot, end: Snapshot, schema: TableSchema | None) -> bool:
-    """Whether a row that was there at the start and is gone said the same."""
-    gone = (old for key, old in start.table(table).items() if key not in end.table(table))
-    return any(_told(old, schema) == _told(row, schema) for old in gone)
-
-
 def _is_undone(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSchema | None) -> bool:
+    """Whether what was there before a change is there again at the end, if under another id."""
     before, now = start.table(change.table).get(change.row), end.table(change.table).get(change.row)
     if before is None:
         return False

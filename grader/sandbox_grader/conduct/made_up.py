@@ -41,8 +41,7 @@ _IDLE = re.compile(
 
 def made_up(heard: ObservedSession) -> Iterator[ConductFinding]:
     """The arguments of calls that nothing gave, each value the first time."""
-    planned = (call for solution in heard.solutions for turn in solution for call in turn.calls)
-    stated = {_form(value) for call in planned for _, value in named_leaves(call.arguments)}
+    stated = {_form(value) for call in heard.wanted for _, value in named_leaves(call.arguments)}
     suspects = {
         call.seq: left
         for call in heard.calls

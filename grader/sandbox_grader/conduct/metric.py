@@ -10,15 +10,14 @@ from functools import cache
 from typing import Any
 
 from sandbox_grader.conduct.choosing import unasked_choices
-from sandbox_grader.conduct.deeds import deviation, repeats, wrong_recipients
+from sandbox_grader.conduct.deeds import deviation, persistent_errors, repeats, wrong_recipients
 from sandbox_grader.conduct.harm import harm
 from sandbox_grader.conduct.made_up import made_up
 from sandbox_grader.conduct.moments import hallucinated_times
-from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
-from sandbox_grader.conduct.persisting import persistent_errors
+from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.conduct.reckoning import slips
 from sandbox_grader.conduct.replies import contradictions, unfounded_claims
-from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.metric import Mode, Subject, Verdict, conclusive
 
 COUNTS = (
     "wrong_recipient", "excess_actions", "wrong_order", "needless_repeats", "contradicting_answer",
@@ -64,9 +63,9 @@ class Conduct:
         solutions = tuple(subject.references or subject.trajectory.started.reference)
         heard = ObservedSession(subject.trajectory, solutions)
         labelled = not heard.calls or any(call.called in heard.labels for call in heard.calls)
-        stateless = None
-        if subject.scenario is None or subject.trajectory.started.world is None:
-            stateless = NO_SCENARIO if subject.scenario is None else NO_STATE
+        stateless = NO_STATE if subject.trajectory.started.world is None else None
+        if subject.scenario is None:
+            stateless = NO_SCENARIO
         missing = _reasons(labelled, bool(heard.solutions), stateless)
         findings = [*contradictions(heard), *unfounded_claims(heard)]
         if "needless_repeats" not in missing:
@@ -78,15 +77,19 @@ class Conduct:
             findings += [*wrong_recipients(heard), *nearest.excess, *nearest.order]
         if subject.scenario is not None and "undone" not in missing:
             findings += harm(subject)
-        return _verdict(findings, missing, nearest.place if nearest else None)
+        told = sorted(
+            (finding for finding in findings if finding.count not in missing),
+            key=lambda finding: (finding.seq, COUNTS.index(finding.count)),
+        )
+        counts = {name: None if name in missing else sum(item.count == name for item in told) for name in COUNTS}
+        values = {**counts, "solution": nearest.place if nearest else None, "missing": missing}
+        return Verdict(values, tuple(item.to_json() for item in told))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Per count: of how many sessions it is known, its total, and the share of those sessions that have any."""
-        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        values, head = conclusive(graded, mode)
         return {
-            "mode": mode,
-            "sessions": len(values),
-            "inconclusive": len(graded) - len(values),
+            **head,
             **{name: _rate([item[name] for item in values if item[name] is not None]) for name in COUNTS},
         }
 
@@ -102,13 +105,6 @@ def _reasons(labelled: bool, solved: bool, stateless: str | None) -> Mapping[str
     if stateless:
         missing |= dict.fromkeys(("harmful_changes", "undone"), stateless)
     return missing
-
-
-def _verdict(findings: Sequence[ConductFinding], missing: Mapping[str, str], solution: int | None) -> Verdict:
-    told = [finding for finding in findings if finding.count not in missing]
-    counts = {name: None if name in missing else sum(f.count == name for f in told) for name in COUNTS}
-    ordered = sorted(told, key=lambda finding: (finding.seq, COUNTS.index(finding.count)))
-    return Verdict({**counts, "solution": solution, "missing": missing}, tuple(f.to_json() for f in ordered))
 
 
 def _rate(counts: Sequence[int]) -> dict[str, Any]:

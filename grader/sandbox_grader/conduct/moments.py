@@ -19,7 +19,7 @@ from typing import Any
 
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
-from sandbox_grader.conduct.ground import computes, is_replay, named_leaves
+from sandbox_grader.conduct.ground import computes, named_leaves
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
 from sandbox_grader.values import is_number, leaves
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -41,19 +41,13 @@ def is_moment(name: str, value: Any) -> bool:
     """Whether an argument is a moment or a time of day: a Unix timestamp, a date, or a time as it is written."""
     if isinstance(value, str):
         return bool(_WRITTEN.fullmatch(value.strip()) or _OF_DAY.fullmatch(value.strip()))
-    return (
-        not isinstance(value, bool)
-        and isinstance(value, int | float)
-        and abs(value) > 1e8
-        and bool(_NAMED.search(name))
-    )
+    return is_number(value) and abs(value) > 1e8 and bool(_NAMED.search(name))
 
 
 def hallucinated_times(heard: ObservedSession) -> Iterator[ConductFinding]:
     """The calls with a moment that does not follow, each once."""
     given = {item for call in heard.calls for item in named_leaves(call.arguments) if _dates(*item)}
-    planned = (call for solution in heard.solutions for turn in solution for call in turn.calls)
-    stated = {item for call in planned for item in named_leaves(call.arguments) if _dates(*item)}
+    stated = {item for call in heard.wanted for item in named_leaves(call.arguments) if _dates(*item)}
     if given <= stated:
         return
     known = _Known(heard)
@@ -104,21 +98,21 @@ class _Known:
 
     def __init__(self, heard: ObservedSession) -> None:
         self._heard = heard
-        self._zone = str(heard.trajectory.started.clock.get("zone") or "UTC")
+        self._zone = heard.zone
         self._wanted: dict[tuple[str, str], list[float]] = {}
         self._told: set[float] = set()
         self._of_day: set[int] = set()
         self._has_clock = heard.trajectory.started.origin is None
-        self._clock = is_replay(heard)
+        self._clock = heard.replayed
         self._dated = False
         self._times: dict[tuple[str, str], set[int]] = {}
-        for call in (call for solution in heard.solutions for turn in solution for call in turn.calls):
+        for call in heard.wanted:
             for name, moment in moments_in(call.arguments, self._zone).items():
                 self._wanted.setdefault((call.tool, name), []).append(moment)
             for name, value in named_leaves(call.arguments):
                 if isinstance(value, str) and (found := _OF_DAY.fullmatch(value.strip())):
                     self._times.setdefault((call.tool, name), set()).add(int(found[1]) * 60 + int(found[2]))
-            if is_replay(heard):
+            if heard.replayed:
                 self._take(call.result)
 
     def hear(self, event: Message | ToolCall) -> None:
@@ -153,17 +147,15 @@ class _Known:
             what = f"{name} {shown!r}"
             wanted = self._wanted.get((tool, name), ())
             if acts and wanted:
-                if not _near(moment, wanted, SAME) and not _near(moment, self._told_of(call), 1.0):
+                # the clock itself was told as well, and is not what was asked for
+                told = (other for other in self._told if abs(other - call.clock) > LOOKED)
+                if not _near(moment, wanted, SAME) and not _near(moment, told, 1.0):
                     look = "" if self._clock or self._dated else ", and the agent never looked at the clock"
                     yield f"{what}, which is not the moment that was asked for{look}"
             elif self._has_clock and not self._clock and not self._dated and self._is_away(moment, call.clock):
                 yield f"{what}, and the agent never looked at the clock"
         if acts:
             yield from self._wrong_times(tool, call.arguments)
-
-    def _told_of(self, call: ToolCall) -> Iterable[float]:
-        """The moments that were told, but for the clock itself, which is not asked for."""
-        return (moment for moment in self._told if abs(moment - call.clock) > LOOKED)
 
     def _is_away(self, moment: float, now: float) -> bool:
         if not self._heard.solutions:

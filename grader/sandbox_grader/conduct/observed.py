@@ -13,10 +13,11 @@ from typing import Any, TypeGuard
 
 from sandbox_scenarios.stage import home_of
 
+from sandbox_grader.course import is_replay
 from sandbox_grader.metric import Solution
 from sandbox_grader.values import is_array, is_object, leaves
 from sandbox_mcp.tools import World
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall, Trajectory
 
 SENDING = frozenset(
     {
@@ -55,10 +56,24 @@ class ObservedSession:
         return tuple(e for e in self.trajectory.events if isinstance(e, ToolCall) and e.caller == "agent")
 
     @cached_property
+    def wanted(self) -> tuple[ReferenceCall, ...]:
+        """The calls of all solutions."""
+        return tuple(call for solution in self.solutions for turn in solution for call in turn.calls)
+
+    @property
+    def replayed(self) -> bool:
+        """Whether every reply was asked for on the reference's history, which the log does not have."""
+        return is_replay(self.trajectory)
+
+    @cached_property
+    def zone(self) -> str:
+        """The zone in which the session's local times are read."""
+        return str(self.trajectory.started.clock.get("zone") or "UTC")
+
+    @cached_property
     def labels(self) -> Mapping[str, bool]:
         """Whether each tool acts, by canonical name; tools of which nothing is known are absent."""
-        wanted = (call for solution in self.solutions for turn in solution for call in turn.calls)
-        said = {call.tool: call.action for call in wanted if call.action is not None}
+        said = {call.tool: call.action for call in self.wanted if call.action is not None}
         losses = (self.trajectory.started.origin or {}).get("losses")
         guessed = is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)
         offered = {t.tool: t.action for t in self.trajectory.started.tools if not (guessed and t.action)}
@@ -144,8 +159,8 @@ def reaches_a_person(tool: str) -> bool:
 
 def text_of(value: Any) -> str:
     """A value as text in which its parts can be looked for."""
-    return value if isinstance(value, str) else " ".join(map(_plain, leaves(value)))
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return " ".join(
+        leaf if isinstance(leaf, str) else json.dumps(leaf, default=str, ensure_ascii=False) for leaf in leaves(value)
+    )

@@ -39,7 +39,8 @@ class Rehearsal:
 
     def _problem(self, first: int, second: int) -> str | None:
         usual = self._usual = self._usual or self._run(range(len(self._wanted)))
-        if self._alike(first, second, usual[0]):
+        touched = [{(change.table, change.key) for change in usual[0][place].changes} for place in (first, second)]
+        if self._wanted[first].tool == self._wanted[second].tool and not touched[0] & touched[1]:
             return None
         order = [place for place in range(len(self._wanted)) if place != second]
         order.insert(first, second)
@@ -48,12 +49,6 @@ class Rehearsal:
             if outcome.fault is not None and usual[0][place].fault is None:
                 return f"{self._wanted[place].tool} fails: {outcome.fault.text}"
         return None if state == usual[1] else "it leaves another state"
-
-    def _alike(self, first: int, second: int, outcomes: Sequence[Outcome]) -> bool:
-        if self._wanted[first].tool != self._wanted[second].tool:
-            return False
-        rows = [{(change.table, change.key) for change in outcomes[place].changes} for place in (first, second)]
-        return not rows[0] & rows[1]
 
     def _run(self, order: Sequence[int]) -> tuple[list[Outcome], Any]:
         """The outcome of each call by its place in the solution, and the state that it leaves."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
-from sandbox_grader.conduct.ground import Ground, computes, is_replay, named_leaves, step_of, take_in
+from sandbox_grader.conduct.ground import Ground, computes, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
 from sandbox_grader.values import is_number, remembered
-from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
+from sandbox_mcp.trajectory import Message, ToolCall
 
 WORKED_OUT = frozenset({"duration", "money", "temperature", "quantity", "percent", "number"})
 """The kinds of values that can be held against others of their unit; of numbers without one only telling ones are."""
@@ -44,10 +44,9 @@ def slips(heard: ObservedSession) -> Iterator[ConductFinding]:
     for event in heard.trajectory.events:
         if is_reply(event) and "=" in event.content:
             yield from _wrong_sums(event)
-    wanted = [call for solution in heard.solutions for turn in solution for call in turn.calls]
-    if wanted:
-        yield from _in_actions(heard, wanted)
-        yield from _in_spans(heard, wanted)
+    if heard.wanted:
+        yield from _in_actions(heard)
+        yield from _in_spans(heard)
         yield from _in_replies(heard)
 
 
@@ -84,10 +83,10 @@ def _step(written: str) -> float:
     return 10.0 ** -len(written.partition(".")[2])
 
 
-def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iterator[ConductFinding]:
+def _in_actions(heard: ObservedSession) -> Iterator[ConductFinding]:
     """Numbers in actions where every solution has another one, which was worked out."""
     right: dict[tuple[str, str], set[float]] = {}
-    for call in wanted:
+    for call in heard.wanted:
         for name, value in named_leaves(call.arguments):
             if is_number(value) and not is_moment(name, value):
                 right.setdefault((call.tool, name), set()).add(float(value))
@@ -95,8 +94,7 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
         call.seq: [
             (name, float(value), numbers)
             for name, value in named_leaves(call.arguments)
-            if isinstance(value, int | float)
-            and not isinstance(value, bool)
+            if is_number(value)
             and (numbers := right.get((call.called, name)))
             and all(abs(value - number) > CLOSE * abs(number) for number in numbers)
         ]
@@ -117,11 +115,10 @@ def _in_actions(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iter
             take_in(ground, heard, event)
 
 
-def _in_spans(heard: ObservedSession, wanted: Sequence[ReferenceCall]) -> Iterator[ConductFinding]:
+def _in_spans(heard: ObservedSession) -> Iterator[ConductFinding]:
     """Actions with a start and an end of which one is right, and the time between them is not."""
-    zone = str(heard.trajectory.started.clock.get("zone") or "UTC")
-    spanning = [(call, given) for call in heard.deeds if len(given := moments_in(call.arguments, zone)) == 2]
-    planned = [(call.tool, moments_in(call.arguments, zone)) for call in wanted] if spanning else []
+    spanning = [(call, given) for call in heard.deeds if len(given := moments_in(call.arguments, heard.zone)) == 2]
+    planned = [(call.tool, moments_in(call.arguments, heard.zone)) for call in heard.wanted] if spanning else []
     for call, given in spanning:
         same = [moments for tool, moments in planned if tool == call.called and moments.keys() == given.keys()]
         if not same:
@@ -145,7 +142,7 @@ def _in_replies(heard: ObservedSession) -> Iterator[ConductFinding]:
     planned = (turn.reply for solution in heard.solutions for turn in solution)
     texts = dict.fromkeys(text for text in planned if text and _has_digit(text))
     replies = [event for event in heard.trajectory.events if is_reply(event) and event.content not in texts]
-    if is_replay(heard) or not texts or not any(_has_digit(event.content) for event in replies):
+    if heard.replayed or not texts or not any(_has_digit(event.content) for event in replies):
         return
     right = [item for text in texts for item in _amounts(text)]
     every = [(event, _amounts(event.content)) for event in heard.trajectory.events if is_reply(event)]

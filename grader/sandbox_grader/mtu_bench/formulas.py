@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
+from sandbox_grader.rouge import common_tails
+
 Reading = Literal["strict", "paper"]
 
 
@@ -95,11 +97,7 @@ def average(columns: Sequence[float]) -> float:
 
 def _longest_common(predicted: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:
     """Length, displacement against the ground truth and start in ``predicted`` of the chosen common subsequence."""
-    tails = [[0] * (len(wanted) + 1) for _ in range(len(predicted) + 1)]  # its length of every pair of tails
-    for i in range(len(predicted) - 1, -1, -1):
-        for j in range(len(wanted) - 1, -1, -1):
-            same = predicted[i] == wanted[j]
-            tails[i][j] = tails[i + 1][j + 1] + 1 if same else max(tails[i + 1][j], tails[i][j + 1])
+    tails = common_tails([[name == other for other in wanted] for name in predicted], len(wanted))
     best = (0, 0, 0)
     for start, name in enumerate(predicted):
         for place in (place for place, other in enumerate(wanted) if other == name):

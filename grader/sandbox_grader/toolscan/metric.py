@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_known
+from sandbox_grader.metric import Mode, Solution, Subject, Verdict, conclusive, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.similarity import Similarity, exact
 from sandbox_grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
@@ -78,12 +78,10 @@ class ToolScan:
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """The plain means of all scores and figures over the sessions that have them, and the sums of errors."""
-        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        values, head = conclusive(graded, mode)
         counts = [item["errors"] for item in values]
         return {
-            "mode": mode,
-            "sessions": len(values),
-            "inconclusive": len(graded) - len(values),
+            **head,
             "denominator": _denominator(mode),
             **{name: mean_of_known(item[name] for item in values) for name in (*PATTERNS, *FIGURES)},
             "errors": {name: sum(item[name] or 0 for item in counts) for name in (counts[0] if counts else ())},

@@ -76,17 +76,19 @@ def best_fit(
 
     Source: ToolTalk, section 3 (per prefix) and equation 1.
     """
-    fits = [[i for i, item in enumerate(predicted) if _fits(item, want, compare, per_turn)] for want in wanted]
+    fits = [
+        [
+            i for i, item in enumerate(predicted)
+            if (item.turn == want.turn or not per_turn)
+            and item.call.called == want.call.tool
+            and compare(item.call, want.call) is None
+        ]
+        for want in wanted
+    ]  # fmt: skip
     taken: dict[int, int] = {}
     for j in range(len(wanted)):
         _take(j, fits, taken, set())
     return taken
-
-
-def _fits(prediction: Predicted, want: PlacedCall, compare: Compare, per_turn: bool) -> bool:
-    if prediction.call.called != want.call.tool or (per_turn and prediction.turn != want.turn):
-        return False
-    return compare(prediction.call, want.call) is None
 
 
 def _take(j: int, fits: Sequence[Sequence[int]], taken: dict[int, int], tried: set[int]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict, mean_of_known
+from sandbox_grader.metric import Mode, Solution, Subject, Verdict, conclusive, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import Similarity
@@ -74,13 +74,11 @@ class ToolTalk:
 
         The shares are of all failures: turns, but in ``compat`` premature ones are calls.
         """
-        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
+        values, head = conclusive(graded, mode)
         counts = total(values)
         failures = {name: sum(item[name] for item in values) for name in CLASSES}
         return {
-            "mode": mode,
-            "sessions": len(values),
-            "inconclusive": len(graded) - len(values),
+            **head,
             "success_rate": mean_of_known(item["success"] for item in values),
             "micro": {name: getattr(counts, name) if values else None for name in RATIOS if name != "soft_success"},
             "macro": {name: mean_of_known(item[name] for item in values) for name in RATIOS},

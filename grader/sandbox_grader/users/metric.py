@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.metric import Mode, Subject, Verdict, conclusive
 from sandbox_grader.users.consent import consents, withheld
 from sandbox_grader.users.hallucination import hallucinations
 from sandbox_grader.users.leaving import early_end, endless
@@ -63,8 +63,8 @@ class UserConduct:
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Per kind: of how many sessions it is known, and the number and share of those that have any."""
-        values = [verdict.values for _, verdict in graded if verdict.inconclusive is None]
-        return {"mode": mode, "sessions": len(values), "inconclusive": len(graded) - len(values), **rates(values)}
+        values, head = conclusive(graded, mode)
+        return {**head, **rates(values)}
 
 
 def rates(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
