@@ -15,6 +15,8 @@ from sandbox_mcp.shown import behind, json_text
 T = TypeVar("T")
 SCREENFUL, FEW = 20, 10
 """Up to how many sessions each gets a line, and how many of the worst are listed where there are more."""
+NAME, BETWEEN = 8, 2
+"""Characters in a line that a name gets at least, and that stand between two columns."""
 as_json: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -24,7 +26,11 @@ def print_json(value: object) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows in columns, numbers right-aligned; a terminal gets a table that fits its width."""
+    """Print rows in columns, numbers right-aligned; a terminal gets a table that fits its width.
+
+    Where it is narrow, names and headers go on in the next line, but a figure never does, or 0.342 would be read as
+    0.3. Where not even the figures fit side by side, every row is a list of its own.
+    """
     if not sys.stdout.isatty():
         click.echo(columns(headers, rows))
         return
@@ -33,12 +39,31 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for number, header in enumerate(headers):
-        table.add_column(Text(header), justify="right" if is_numeric(rows, number) else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
-    Console(file=behind(sys.stdout)).print(table)
+    console = Console(file=behind(sys.stdout))
+    cells = [[shown(cell) for cell in row] for row in rows]
+    figures = [is_numeric(rows, number) for number in range(len(headers))]
+    longest = [max((len(row[number]) for row in cells), default=0) for number in range(len(headers))]
+    least = [wide if figure else min(wide, NAME) for wide, figure in zip(longest, figures, strict=True)]
+    widths = [max(len(header), wide, 1) for header, wide in zip(headers, longest, strict=True)]
+    room = console.width - BETWEEN * (len(headers) - 1)
+    if sum(least) <= room:
+        while sum(widths) > room:
+            widest = max((n for n, width in enumerate(widths) if width > least[n]), key=widths.__getitem__)
+            widths[widest] -= 1
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="bold")
+        for header, figure, width in zip(headers, figures, widths, strict=True):
+            table.add_column(Text(header), justify="right" if figure else "left", overflow="fold", width=width)
+        for row in cells:
+            table.add_row(*map(Text, row))
+        console.print(table)
+        return
+    for number, row in enumerate(cells):
+        listed = Table.grid(padding=(0, BETWEEN))
+        listed.add_column(style="bold", overflow="fold")
+        listed.add_column(overflow="fold")
+        for header, cell in zip(headers, row, strict=True):
+            listed.add_row(Text(header), Text(cell))
+        console.print(*([""] if number else []), listed, sep="\n")
 
 
 @dataclass(frozen=True, slots=True)

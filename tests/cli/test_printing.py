@@ -4,6 +4,7 @@ import io
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,7 +18,17 @@ class Screen(io.StringIO):
         return True
 
 
-def printed(monkeypatch: pytest.MonkeyPatch, columns: int, **environment: str) -> str:
+ESTIMATES = [("score", 0.342, 0.203, 0.48, 10, 0.0, 1.0), ("pass@1", 0.25, 0.061, 0.439, 10, None, None)]
+HEADERS = ("", "mean", "low", "high", "scenarios", "floor", "ceiling")
+
+
+def printed(
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+    headers: Sequence[str] = ("scenario", "score", "endings"),
+    rows: Sequence[Sequence[object]] = ROWS,
+    **environment: str,
+) -> str:
     screen = Screen()
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -25,7 +36,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, columns: int, **environment: str) -
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    print_table(("scenario", "score", "endings"), ROWS)
+    print_table(headers, rows)
     return screen.getvalue()
 
 
@@ -41,6 +52,20 @@ def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 def test_nothing_is_cut_away(monkeypatch: pytest.MonkeyPatch) -> None:
     text = plain(printed(monkeypatch, 30, NO_COLOR="1"))
     assert Counter("".join(ROWS[0][0] + ROWS[1][2])) - Counter(text) == Counter()
+
+
+@pytest.mark.parametrize("columns", [16, 30, 39, 40, 45, 46, 54, 60, 80])
+def test_a_figure_is_never_taken_apart_however_narrow_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    text = plain(printed(monkeypatch, columns, HEADERS, ESTIMATES))
+    told = ["0.342", "0.203", "0.480", "10", "0.000", "1.000", "0.250", "0.061", "0.439", "10", "-", "-"]
+    assert re.findall(r"(?<!\S)(?:\d[\d.]*|-)(?!\S)", text) == told
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_a_table_without_rows_still_has_its_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert plain(printed(monkeypatch, 30, HEADERS[1:4], [])).split()[:3] == ["mean", "low", "high"]
 
 
 def test_without_colour_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
