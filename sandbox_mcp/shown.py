@@ -7,10 +7,12 @@ cannot be seen, begins a formula, or is not Unicode. Wherever such a text is sho
 
 import json
 import math
+import os
 import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, cast
 
 
@@ -80,20 +82,40 @@ def _finite(value: Any) -> Any:
 
 
 class Screen:
-    """A stream on which every text is shown neutrally; otherwise it is ``stream``, the one behind it."""
+    """A stream on which every text is shown neutrally; otherwise it is ``stream``, the one behind it.
 
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
+    What is written beside the results (``beside``), such as progress, goes nowhere once nobody reads it any more.
+    """
+
+    def __init__(self, stream: Any, *, beside: bool = False) -> None:
+        # a process may have been started without
+        self.stream = stream or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        self.beside = beside
 
     def write(self, text: str, /) -> int:
         """Write a text; a character that the stream's encoding lacks, as many do on Windows, is escaped as well."""
         shown = neutral(text)
-        try:
-            self.stream.write(shown)
-        except UnicodeEncodeError:
-            has = partial(str.encode, encoding=self.stream.encoding, errors="ignore")
-            self.stream.write("".join(char if has(char) else _escape(ord(char)) for char in shown))
+        with self._read_or_not():
+            try:
+                self.stream.write(shown)
+            except UnicodeEncodeError:
+                has = partial(str.encode, encoding=self.stream.encoding, errors="ignore")
+                self.stream.write("".join(char if has(char) else _escape(ord(char)) for char in shown))
         return len(text)
+
+    def flush(self) -> None:
+        """Pass on what has been written."""
+        with self._read_or_not():
+            self.stream.flush()
+
+    @contextmanager
+    def _read_or_not(self) -> Generator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            if not self.beside:
+                raise
+            leave_unread(self.stream)
 
     def writelines(self, texts: Iterable[str], /) -> None:
         """Write several texts."""
@@ -103,6 +125,11 @@ class Screen:
     def __getattr__(self, name: str) -> Any:
         """What a stream has besides."""
         return getattr(self.stream, name)
+
+
+def leave_unread(stream: Any) -> None:
+    """Let what is written to a stream whose reader has gone, now and later, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def behind(stream: Any) -> Any:
@@ -118,8 +145,9 @@ def control(text: str) -> None:
 @contextmanager
 def screened() -> Generator[None]:
     """While the context is open, whatever is printed is shown neutrally."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (stream if isinstance(stream, Screen) else Screen(stream) for stream in before)
+    before = out, err = sys.stdout, sys.stderr
+    sys.stdout = out if isinstance(out, Screen) else Screen(out)
+    sys.stderr = err if isinstance(err, Screen) else Screen(err, beside=True)
     try:
         yield
     finally:

@@ -4,7 +4,6 @@ Policy: results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
 bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 """
 
-import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,7 +14,7 @@ import click
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.shown import one_line, screened
+from sandbox_mcp.shown import leave_unread, one_line, screened
 from sandbox_mcp.telemetry import close, own_process
 
 COMMANDS = MappingProxyType(
@@ -73,7 +72,7 @@ class _Lazy(click.Group):
             try:
                 return super().invoke(ctx)
             except BrokenPipeError:  # whoever read the output has had enough of it, and what is left of it goes nowhere
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                leave_unread(sys.stdout)
                 return None
             finally:
                 close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections import defaultdict
@@ -169,6 +170,23 @@ def test_output_that_is_not_read_to_its_end_is_no_failure() -> None:
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    args = ("run", "wifi_*", "--agent", "refuse", "--no-bounds", "--threshold", "0.5", "--out", str(tmp_path), "--json")
+    done = subprocess.run([program(), *args], stdout=subprocess.PIPE, stderr=write, check=False, timeout=120)
+    os.close(write)
+    counts = json.loads(done.stdout)["counts"]
+    assert (done.returncode, counts["played"]) == (1, counts["planned"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX closes the streams")
+def test_a_process_without_streams_does_its_work(tmp_path: Path) -> None:
+    line = f"{shlex.join([*COLD, 'run', 'wifi_off', '--agent', 'reference', '--out', str(tmp_path)])} >&- 2>&-"
+    done = subprocess.run(["/bin/sh", "-c", line], check=False, timeout=120)
+    assert (done.returncode, (tmp_path / "summary.json").exists()) == (0, True)
 
 
 def test_the_version_is_the_packages() -> None:
