@@ -8,9 +8,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from sandbox_grader.counting import cluster_of
+from sandbox_grader.counting import another_metric, cluster_of
 from sandbox_grader.errors import GraderError
 from sandbox_grader.report import Report
 from sandbox_grader.scores import Scores
@@ -104,6 +104,9 @@ def compare_reports(a: Report, b: Report) -> Comparison:
     Raises:
         GraderError: they have nothing in common, or one has the same scenario, variant and trial twice.
     """
+    given = cast("object", b)
+    if not isinstance(given, Report):
+        raise GraderError(f"compare takes a Report, such as evaluate(...) returns; got {type(given).__name__}")
     doubts = [*a.warnings, *b.warnings]
     if a.mode != b.mode:
         doubts.append(f"graded in different modes: {a.mode} and {b.mode}")
@@ -184,9 +187,10 @@ def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = Tru
     _ = (a.counted, b.counted)  # so that a metric which neither has is named before it is missed
     shared = [place for place in all_a if place in valued_a and place in valued_b]
     if not shared:
+        other = "" if valued_a and valued_b else another_metric(a.metric, [*all_a.values(), *all_b.values()])
         raise GraderError(
             f"{both} cannot be compared: they have no session in common with a {a.metric} that counts: "
-            "no scenario, variant and trial that both played and that was scored"
+            f"no scenario, variant and trial that both played and that was scored{other}"
         )
 
     def pair(place: Place) -> Pair:

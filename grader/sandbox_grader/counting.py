@@ -6,11 +6,15 @@ belong into one mean are told, not kept apart.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.scores import SCORE, Scores
 from sandbox_mcp.plurals import counted
+
+MAIN = ("tooltalk.success", "toolscan.success", "mtu_bench.right")
+"""What to name where ToolSandbox's score says nothing, as of sessions that belong to no scenario."""
 
 
 def cluster_of(scores: Scores) -> str:
@@ -51,6 +55,13 @@ def check_metric(metric: str, sessions: Sequence[Scores]) -> None:
     families = {figure.partition(".")[0] for figure in known}
     told = ", ".join(sorted(near)) or f"those of {', '.join(sorted(families)) or 'no family'}, as FAMILY.NAME"
     raise GraderError(f"unknown metric {metric!r}; these sessions have {told}")
+
+
+def another_metric(metric: str, sessions: Iterable[Scores]) -> str:
+    """What to ask for where no session has a metric that counts; empty where nothing else counts in them either."""
+    given = list(sessions)
+    others = (one for one in MAIN if one != metric and any(item.value(one) is not None for item in given))
+    return "".join(f"; another metric can be named, such as {one}" for one in islice(others, 1))
 
 
 def _figures(values: Mapping[str, Any]) -> Iterator[str]:

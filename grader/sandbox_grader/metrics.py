@@ -68,14 +68,29 @@ def is_known(name: str) -> bool:
     return name in FAMILIES or name in found_outside(GROUP, FAMILIES)
 
 
-def families(likeness: str = DEFAULT, names: Iterable[str | Metric] = ()) -> list[Metric]:
+def families(likeness: str = DEFAULT, names: Iterable[str | Metric] | str = ()) -> list[Metric]:
     """These families, or all in the order of reports: ours, then those of other packages.
 
     Raises:
         GraderError: there is no similarity or no family of that name here.
     """
-    chosen = tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
-    return [metric(name, likeness) if isinstance(name, str) else name for name in chosen]
+    chosen = (names,) if isinstance(names, str) else tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
+    return [metric(one, likeness) if isinstance(one, str) else checked(one) for one in chosen]
+
+
+def checked(given: object) -> Metric:
+    """A metric that was given as an object.
+
+    Raises:
+        GraderError: it is none.
+    """
+    if isinstance(given, type):
+        raise GraderError(f"metric {given.__name__!r} is a class; expected an object of it: {given.__name__}()")
+    if not isinstance(getattr(given, "name", None), str) or not callable(getattr(given, "grade", None)):
+        raise GraderError(
+            f"metric {given!r} cannot be asked; expected a family's name, or an object with name and grade"
+        )
+    return cast("Metric", given)
 
 
 def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
@@ -90,9 +105,15 @@ def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
         verdict: Any = family.grade(subject, mode)
     if not isinstance(verdict, Verdict):
         raise GraderError(f"metric {family.name!r} answered with {type(verdict).__name__}; expected a Verdict")
-    values, details = cast("tuple[Any, Any]", (verdict.values, verdict.details))
+    values, details, inconclusive = cast("tuple[Any, ...]", (verdict.values, verdict.details, verdict.inconclusive))
+    if not isinstance(inconclusive, str | None):
+        raise GraderError(
+            f"metric {family.name!r}: it is inconclusive for {inconclusive!r}; expected a reason, or None"
+        )
     if not is_object(values):
         raise GraderError(f"metric {family.name!r}: its values are {values!r}; expected a mapping")
+    if odd := [name for name in cast("Mapping[Any, Any]", values) if not isinstance(name, str)]:
+        raise GraderError(f"metric {family.name!r}: among its values is one named {odd[0]!r}; expected texts as names")
     if not is_array(details):
         raise GraderError(f"metric {family.name!r}: its details are {details!r}; expected a list")
     for one in details:

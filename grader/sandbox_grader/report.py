@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from sandbox_grader.counting import check_metric, cluster_of, knows, why_not
+from sandbox_grader.counting import another_metric, check_metric, cluster_of, knows, why_not
 from sandbox_grader.metric import Metric, Mode, Subject, means
 from sandbox_grader.metrics import FAMILIES, is_known, summarised
 from sandbox_grader.metrics import metric as metric_named
@@ -187,12 +187,15 @@ class Report:
         found, unscored = self.estimate, len(self.unscored)
         begin = f"threshold {threshold:g} missed: "
         if found is None:
-            return f"{begin}no session has a {self.metric} that counts"
+            other = another_metric(self.metric, self.sessions)
+            return f"{begin}no session has a {self.metric} that counts{other}"
         by_low = judged == "low" and found.low is not None
         reached = found.low if by_low and found.low is not None else found.mean
         what = f"the lower end of the 95 % interval of {self.metric}" if by_low else f"the mean {self.metric}"
         if reached < threshold - (1 - PASS):
-            return f"{begin}{what} is {reached:.3f}, {threshold - reached:.3f} below it"
+            below = threshold - reached
+            digits = max(3, 1 - math.floor(math.log10(below)))  # so many that what was missed shows
+            return f"{begin}{what} is {reached:.{digits}f}, {below:.{digits}f} below it"
         return f"{begin}{counted(unscored, 'session')} could not be scored" if unscored else None
 
     def compare(self, other: "Report") -> "Comparison":

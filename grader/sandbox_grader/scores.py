@@ -192,7 +192,7 @@ def grade(
     scenario: Scenario | None = None,
     mode: Mode = "strict",
     *,
-    metrics: Iterable[str | Metric] = (),
+    metrics: Iterable[str | Metric] | str = (),
     keep_spoiled: bool = False,
     similarity: str = DEFAULT,
 ) -> Scores:

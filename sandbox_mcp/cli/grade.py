@@ -88,7 +88,7 @@ def command(
     from sandbox_mcp.trajectory import read_trajectory
     from sandbox_mcp.trajectory.finding import find_logs
 
-    check_threshold(threshold, metric)
+    check_threshold(threshold, threshold_by, metric)
     if out and out.suffix not in FORMS:  # said before anything is graded
         raise click.UsageError(f"--out {str(out)!r}: expected a file that ends with {', '.join(FORMS)}")
     with without_collection():

@@ -171,12 +171,15 @@ threshold_options = together(
 """The options that :func:`exit_if_missed` reads."""
 
 
-def check_threshold(threshold: float | None, metric: str) -> None:
+def check_threshold(threshold: float | None, threshold_by: str, metric: str) -> None:
     """See that a threshold can be reached and missed, before anything is played or graded.
 
     Raises:
-        click.UsageError: it is not a number, or the metric is the score, and it is not a share.
+        click.UsageError: it is not a number, or the metric is the score, and it is not a share; or there is none,
+            and it is said what to hold it against.
     """
+    if threshold is None and threshold_by != "mean":
+        raise click.UsageError(f"--threshold-by {threshold_by} says how --threshold is held, which is missing")
     share = metric == "toolsandbox.score"
     if threshold is not None and (math.isnan(threshold) or (share and not 0 <= threshold <= 1)):
         told = f"{metric} is from 0 to 1" if share else "expected a number"

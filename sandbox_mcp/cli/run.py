@@ -179,7 +179,7 @@ def command(
     if options["row_places"]:
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
-    check_threshold(threshold, options["metric"])
+    check_threshold(threshold, threshold_by, options["metric"])
     if scores and scores.suffix not in FORMS:
         raise click.UsageError(f"--scores {str(scores)!r}: expected a file that ends with {', '.join(FORMS)}")
     runs = _runs(models, options)

@@ -52,21 +52,37 @@ class SessionAtHand:
 
         Raises:
             ToolRefusedError: the tool refused, or no tool has that name.
+            SandboxError: the name is not a text.
         """
-        found = self.session.call(name, copy.deepcopy(arguments))
+        found = self.session.call(_text("the name of a tool", name), copy.deepcopy(arguments))
         if found.error is not None:
             raise ToolRefusedError(found.error)
         return unwrapped(json.loads(found.text))
 
     def say(self, text: str) -> str | None:
-        """Say something to the user and get the reply; None once the user has left."""
-        return settled(self.session.say(text)).text
+        """Say something to the user and get the reply; None once the user has left.
+
+        Raises:
+            SandboxError: the session is over, or what is said is not a text.
+        """
+        return settled(self.session.say(_text("what is said", text))).text
 
     @property
     def log(self) -> PlayedLog:
         """What has been recorded so far."""
         found = self._log.trajectory()
         return PlayedLog(found.started, found.events, found.ended, found.path, found.cut, self.session.spec.scenario)
+
+
+def _text(what: str, given: object) -> str:
+    """What was given, which has to be a text, as everything that is said by others is.
+
+    Raises:
+        SandboxError: it is something else.
+    """
+    if not isinstance(given, str):
+        raise SandboxError(f"{what} is a text; got {given!r}")
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +139,7 @@ class PlayableSuite(Suite):
         return picked
 
     def __getitem__(self, name: str) -> ScenarioAtHand:
-        return ScenarioAtHand(self.get(name))
+        return ScenarioAtHand(self.get(_text("the name of a scenario", name)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())

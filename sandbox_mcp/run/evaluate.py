@@ -24,6 +24,7 @@ from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader.errors import GraderError
 from sandbox_grader.metric import Metric, Mode
+from sandbox_grader.metrics import checked
 from sandbox_grader.report import Report
 from sandbox_grader.scores import SCORE, Scores
 from sandbox_grader.scores import grade as grade_session
@@ -33,7 +34,7 @@ from sandbox_scenarios.variants import canonical
 
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch, Watch
-from sandbox_mcp.run.by_hand import PlayedLog
+from sandbox_mcp.run.by_hand import PlayedLog, ScenarioAtHand
 from sandbox_mcp.run.conversations import Conversations
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
@@ -70,7 +71,7 @@ def evaluate(
     seed: int = 0,
     user: str | Users = "scripted",
     metric: str = SCORE,
-    metrics: Sequence[str | Metric] = (),
+    metrics: Sequence[str | Metric] | str = (),
     keep_spoiled: bool = False,
     jobs: int = 4,
     out: Path | str | None = None,
@@ -129,7 +130,8 @@ def evaluate(
     if isinstance(instructions, str):
         instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
-    variants = (variants,) if isinstance(variants, str) else tuple(variants)
+    variants = (variants,) if isinstance(variants, str) else tuple(variants or ())
+    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     asked_for: tuple[tuple[str, object, bool, str], ...] = (
         ("suite", known, hasattr(known, "names"), "a Suite, such as Suite().select('wifi_off')"),
         ("variants", variants, bool(variants), "at least one"),
@@ -141,6 +143,7 @@ def evaluate(
         ("mode", mode, mode in get_args(RunMode), " or ".join(get_args(RunMode))),
         ("row_answers", row_answers, row_answers in get_args(AnswerForm), " or ".join(get_args(AnswerForm))),
         ("executor", executor, executor is None or hasattr(executor, "play"), "an Executor"),
+        ("watch", watch, watch is None or callable(watch), "a function of a Progress and a RunTally"),
     )
     kinds = (_kept_to("shard", shard, Shard), _kept_to("prices", prices, Prices), _kept_to("budget", budget, Budget))
     for name, given, holds, expected in (*asked_for, *kinds):
@@ -159,7 +162,7 @@ def evaluate(
     way: Transport = transport or ("http" if playing.needs_url else "direct")
     if playing.needs_url and way != "http":
         raise RunError(f"agent {playing.name!r} needs a URL; use --transport http")
-    own = tuple(one for one in metrics if not isinstance(one, str))
+    own = tuple(checked(one) for one in metrics if not isinstance(one, str))
     counts = {metric.partition(".")[0]}.difference(one.name for one in own)
     asked = tuple(dict.fromkeys((*JUDGED, *metrics, *counts)))
     plan = RunPlan(
@@ -247,10 +250,10 @@ def talk_users(suite: Suite) -> Mapping[str, Any] | None:
 
 def grade(
     log: Trajectory | Path | str,
-    scenario: Scenario | None = None,
+    scenario: Scenario | ScenarioAtHand | None = None,
     mode: Mode = "strict",
     *,
-    metrics: Sequence[str | Metric] = (),
+    metrics: Sequence[str | Metric] | str = (),
     keep_spoiled: bool = False,
     similarity: str = "rouge-l",
 ) -> Scores:
@@ -264,6 +267,15 @@ def grade(
     """
     if mode not in get_args(Mode):
         raise GraderError(f"unknown mode {mode!r}; known: {', '.join(get_args(Mode))}")
+    given: tuple[tuple[object, Any, str], ...] = (
+        (log, Trajectory | Path | str, "a log, the path of one, or phone.log of what was played by hand"),
+        (scenario, Scenario | ScenarioAtHand | None, "a scenario, such as Suite()['wifi_off']"),
+    )
+    for one, kinds, expected in given:
+        if not isinstance(one, kinds):
+            found = repr(one) if isinstance(one, str) else type(one).__name__
+            raise GraderError(f"grade takes {expected}; found {found}")
+    scenario = scenario.scenario if isinstance(scenario, ScenarioAtHand) else scenario
     trajectory = log if isinstance(log, Trajectory) else read_trajectory(Path(log))
     if scenario is None and isinstance(trajectory, PlayedLog):
         scenario = trajectory.scenario

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 from sandbox_scenarios.model import Category
@@ -32,6 +32,11 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
         RunError: a selector selects nothing, a list of selectors is empty or cannot be read, or there are no scenarios.
         UnknownScenarioError: a name is unknown.
     """
+    for given in cast("Sequence[object]", selectors):
+        if not isinstance(given, str):  # as a list of them, from Python
+            raise RunError(
+                f"selector {given!r} is not a text; name several side by side, as select('late_*', 'wifi_off')"
+            )
     expanded = list(_expanded(selectors))
     worlds = [item.removeprefix(WORLD) for item in expanded if item.startswith(WORLD)]
     others = [item for item in expanded if not item.startswith(WORLD)]

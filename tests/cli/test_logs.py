@@ -177,6 +177,10 @@ def test_a_threshold_is_a_share(log: Path, threshold: str) -> None:
             ("grade", "--metric", "tooltalk.success", "--threshold", "nan"),
             "--threshold nan cannot be used; expected a number",
         ),
+        (
+            ("grade", "--threshold-by", "low"),
+            "--threshold-by low says how --threshold is held, which is missing",
+        ),
         (("export", "training", "--min-score", "nan"), "Invalid value for '--min-score': 'nan' is not a number"),
     ],
 )

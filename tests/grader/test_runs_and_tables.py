@@ -419,8 +419,35 @@ def test_with_a_threshold_every_session_must_be_scored() -> None:
 
 def test_without_any_score_a_threshold_is_missed() -> None:
     assert (
-        Report([scores(success=True)]).missed(0) == "threshold 0 missed: no session has a toolsandbox.score that counts"
+        Report([scores(recall=1.0)]).missed(0) == "threshold 0 missed: no session has a toolsandbox.score that counts"
     )
+
+
+def test_where_the_score_says_nothing_another_metric_is_named() -> None:
+    imported = Report([scores(success=True)])
+    other = "a toolsandbox.score that counts; another metric can be named, such as tooltalk.success"
+    assert imported.missed(0) == f"threshold 0 missed: no session has {other}"
+    with pytest.raises(
+        GraderError, match=r"and that was scored; another metric can be named, such as tooltalk.success$"
+    ):
+        imported.compare(imported)
+
+
+@each(
+    ("reached", "told"),
+    [
+        (0.8998, "0.89980, 0.00020 below it"),
+        (0.89, "0.890, 0.010 below it"),
+        (0.8999999, "0.89999990, 0.00000010 below"),
+    ],
+)
+def test_what_is_missed_by_little_is_told_in_as_many_digits_as_it_takes(reached: float, told: str) -> None:
+    assert told in str(Report([scores("a", reached)]).missed(0.9))
+
+
+def test_a_report_is_compared_with_a_report() -> None:
+    with pytest.raises(GraderError, match=r"^compare takes a Report, such as evaluate\(...\) returns; got NoneType$"):
+        Report([scores("a")]).compare(None)  # type: ignore[arg-type]
 
 
 @each(("threshold", "failures"), [("0.4", "1"), ("1", "2"), ("0", "0")])

@@ -134,6 +134,39 @@ def test_by_hand_the_user_is_the_one_of_any_session() -> None:
         assert phone.session.user == ScriptedUser.of(told)
 
 
+@each(
+    ("wrong", "said"),
+    [
+        ("phone.call(3)", "the name of a tool is a text; got 3"),
+        ("phone.say(3)", "what is said is a text; got 3"),
+        ("Suite()[0]", "the name of a scenario is a text; got 0"),
+        ("Suite().select(['wifi_off'])", "selector ['wifi_off'] is not a text; name several side by side"),
+        ("grade(phone)", "grade takes a log, the path of one, or phone.log of what was played by hand; found Sess"),
+        ("grade(None)", "grade takes a log, the path of one, or phone.log of what was played by hand; found NoneT"),
+        ("grade(phone.log, 'wifi_off')", "grade takes a scenario, such as Suite()['wifi_off']; found 'wifi_off'"),
+        ("grade(phone.log, metrics=[Metric])", "metric 'Metric' is a class; expected an object of it: Metric()"),
+        ("grade(phone.log, metrics=[3])", "metric 3 cannot be asked; expected a family's name, or an object with"),
+        ("evaluate(agent, metrics=[Metric])", "metric 'Metric' is a class; expected an object of it: Metric()"),
+    ],
+)
+def test_what_is_not_what_it_should_be_is_told_in_a_line(wrong: str, said: str) -> None:
+    with Suite()["wifi_off"].open() as phone:
+        before = phone.log.events
+        with pytest.raises(sandbox_mcp.errors.SandboxError) as told:
+            eval(wrong, {**globals(), "phone": phone})
+        assert str(told.value).startswith(said)
+        assert phone.log.events == before
+
+
+def test_a_metric_by_name_and_a_scenario_at_hand_are_as_good_as_a_list_and_a_scenario() -> None:
+    with Suite()["wifi_off"].open() as phone:
+        phone.call("set_wifi_status", on=False)
+    scores = grade(phone.log, Suite()["wifi_off"], metrics="tooltalk")
+    assert (list(scores.verdicts), scores.number("tooltalk.recall")) == (["tooltalk"], 1.0)
+    report = evaluate(agent, Suite().select("wifi_off"), metrics="tooltalk", metric="tooltalk.recall")
+    assert report.score == 1.0
+
+
 def test_by_hand_a_refusal_is_an_error() -> None:
     with Suite()["wifi_off"].open() as phone, pytest.raises(sandbox_mcp.errors.SandboxError, match="no tool"):
         phone.call("no_such_tool")
@@ -221,6 +254,8 @@ def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
         ("prices", "1/2", "a Prices object"),
         ("budget", 5, "a Budget object"),
         ("executor", "processes", "an Executor"),
+        ("variants", None, "at least one"),
+        ("watch", 3, "a function of a Progress"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_before_anything_is_played(option: str, value: Any, expected: str) -> None:
@@ -287,6 +322,8 @@ def test_what_there_is_not_is_told_before_anything_is_played(options: Any) -> No
         ("Verdict({'n': 1}, ['text'])", "metric 'broken': among its details is 'text'; expected objects"),
         ("Verdict(None)", "metric 'broken': its values are None; expected a mapping"),
         ("Verdict({}, None)", "metric 'broken': its details are None; expected a list"),
+        ("Verdict({1: 2})", "metric 'broken': among its values is one named 1; expected texts as names"),
+        ("Verdict(inconclusive=3)", "metric 'broken': it is inconclusive for 3; expected a reason, or None"),
     ],
 )
 def test_a_metric_that_breaks_or_says_something_else_is_told_in_a_line(broken: str, said: str) -> None:
