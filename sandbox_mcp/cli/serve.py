@@ -24,7 +24,7 @@ from sandbox_mcp.errors import SandboxError
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
-    from sandbox_mcp.session.kept import KeptSessions
+    from sandbox_mcp.session.kept_sessions import KeptSessions
     from sandbox_mcp.session.manager import SessionManager, UserFactory
     from sandbox_mcp.session.open_session import OpenSession
     from sandbox_mcp.session.share import Share
@@ -161,7 +161,7 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         if state_dir is None and given["workers"] == 1:
             _serve_http(SessionManager(suite, log_dir=logs, **options), play, given)
             return
-        from sandbox_mcp.session.kept import KeptSessions, cared_for
+        from sandbox_mcp.session.kept_sessions import KeptSessions, cared_for
 
         with ExitStack() as held:
             if state_dir is None:  # a worker's sessions outlive it all the same, but not the server
@@ -222,7 +222,7 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
 
     gc.disable()  # what is loaded here stays; looking through it again and again takes a tenth of the time to start
     try:
-        from sandbox_mcp.session.stored import StateDir
+        from sandbox_mcp.session.state_folder import StateDir
 
         state = StateDir(state_dir, manager) if state_dir else None
         if play.scenario or play.session:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sandbox_mcp.session import SessionSpec
     from sandbox_mcp.session.manager import SessionManager
     from sandbox_mcp.session.open_session import OpenSession
-    from sandbox_mcp.session.stored import StateDir
+    from sandbox_mcp.session.state_folder import StateDir
 
 
 @dataclass(frozen=True, slots=True)

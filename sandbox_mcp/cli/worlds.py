@@ -182,7 +182,7 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights. A tape
     has no code, and is left out. The exit code is 1 if there is anything to mend.
     """
-    from sandbox_mcp.authoring.world_check import Elsewhere, WorldFinding, check_world
+    from sandbox_mcp.authoring.world_check import OtherProcess, WorldFinding, check_world
     from sandbox_mcp.worlds import TAPE, files, load, named
     from sandbox_mcp.worlds import names as all_names
 
@@ -197,7 +197,7 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
         worlds.remove(tape)
         click.echo(f"not checked: {tape.name} is a tape, which has no code; lint the scenarios over it", err=True)
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
-    elsewhere = Elsewhere(worlds)
+    elsewhere = OtherProcess(worlds)
     with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings
         found += (finding for world in worlds for finding in check_world(world, refused[world.name]))
         seen = {(finding.world, finding.place) for finding in found}

@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox_mcp.server.connections import Connections
 from sandbox_mcp.server.guard import bearer_in, is_one_of, problem
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
-from sandbox_mcp.server.lobby.showing import SessionApp
+from sandbox_mcp.server.lobby.session_app import SessionApp
 from sandbox_mcp.server.mcp_server import SCOPE_KEY
 from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session.kept import seat_of
+from sandbox_mcp.session.kept_sessions import seat_of
 from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.session.open_session import OpenSession
 

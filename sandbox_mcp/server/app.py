@@ -28,7 +28,7 @@ from sandbox_mcp.server.access import LobbyDoor, SessionDoor
 from sandbox_mcp.server.api import Api
 from sandbox_mcp.server.guard import Guard, bearer_in, is_one_of, problem
 from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.lobby.showing import SessionApp
+from sandbox_mcp.server.lobby.session_app import SessionApp
 from sandbox_mcp.server.mcp_server import routed_server
 from sandbox_mcp.server.metrics import TEXT, CallMeter
 from sandbox_mcp.server.models import Health

@@ -21,7 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.replying import REPLY_FIELD, REPLY_SCHEMA, UNREACHABLE, question_for, settle_reply
+from sandbox_mcp.server.person_as_user import REPLY_FIELD, REPLY_SCHEMA, UNREACHABLE, question_for, settle_reply
 from sandbox_mcp.session import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.tool_channel import Unanswered

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from sandbox_mcp.server.access import AFTER, BEFORE
 from sandbox_mcp.server.patience import Patience, PatientConnections, PatientProtocol
-from sandbox_mcp.session.kept import seat_of
+from sandbox_mcp.session.kept_sessions import seat_of
 from sandbox_mcp.session.share import OPEN, OVER, Share
 
 LONGEST_HEAD = 65536

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_mcp.processes import RESERVED, room_for_files
-from sandbox_mcp.server.gathering import GatheringTransport
+from sandbox_mcp.server.gathered_writes import GatheringTransport
 
 MOST_CONNECTIONS = 2000
 """How many connections a server holds open, where the system lets it."""

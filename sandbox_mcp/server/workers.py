@@ -19,11 +19,11 @@ from typing import Any, NoReturn
 
 from sandbox_mcp.server.app import build_app
 from sandbox_mcp.server.handover import Desk, HandedConnections, Inbox
-from sandbox_mcp.server.lobby.showing import SessionApp
+from sandbox_mcp.server.lobby.session_app import SessionApp
 from sandbox_mcp.server.metrics import CallMeter
 from sandbox_mcp.server.patience import uvicorn_config
 from sandbox_mcp.server.settings import ServerError, ServerSettings
-from sandbox_mcp.session.kept import KeptSessions
+from sandbox_mcp.session.kept_sessions import KeptSessions
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.share import Share, Tallies
 from sandbox_mcp.telemetry import flush

@@ -20,7 +20,7 @@ from sandbox_scenarios.variants import presented
 from sandbox_mcp.own_code import told
 from sandbox_mcp.session.agent_calls import AgentCall, AgentCalls, CallResult, Due, Unconfirmed
 from sandbox_mcp.session.announcing import Announcements, Notice
-from sandbox_mcp.session.hearing import CallsSoFar
+from sandbox_mcp.session.calls_so_far import CallsSoFar
 from sandbox_mcp.session.opening import SessionError, SessionSpec, check_same, started_event, user_briefing
 from sandbox_mcp.session.recording import Back, Recorder
 from sandbox_mcp.telemetry import answering

@@ -21,7 +21,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     uses,
     without,
 )
-from sandbox_mcp.authoring.mutants.wrong import wrong_values
+from sandbox_mcp.authoring.mutants.wrong_values import wrong_values
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session import settled

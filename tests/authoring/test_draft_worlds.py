@@ -8,7 +8,7 @@ import yaml
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.authoring.drafting import draft, prove
-from sandbox_mcp.authoring.mutants.wrong import FAR, wrong_values
+from sandbox_mcp.authoring.mutants.wrong_values import FAR, wrong_values
 from sandbox_mcp.authoring.new_world import new_world
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import present

@@ -28,7 +28,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     without,
 )
 from sandbox_mcp.authoring.mutants.talking import CLOSING, EMPTY, PERMISSION
-from sandbox_mcp.authoring.mutants.wrong import wrong_values
+from sandbox_mcp.authoring.mutants.wrong_values import wrong_values
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import present
 from sandbox_mcp.trajectory import ToolCall

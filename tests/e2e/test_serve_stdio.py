@@ -12,7 +12,7 @@ from mcp import Client, StdioServerParameters
 
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.session.state_folder import StateDir
 from sandbox_mcp.trajectory import ToolCall, read_trajectory
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
 from tests.suite import SUITE

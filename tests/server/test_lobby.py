@@ -16,7 +16,7 @@ from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.session.state_folder import StateDir
 from sandbox_mcp.trajectory import read_trajectory
 from sandbox_mcp.worlds import FILES, named
 from sandbox_mcp.worlds.phone import phone

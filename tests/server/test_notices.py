@@ -28,7 +28,7 @@ from sandbox_mcp.server.notices import MOST, URI, offered_to
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.session.state_folder import StateDir
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, opened

@@ -12,7 +12,7 @@ from mcp_types import ElicitResult
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
 from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.server.replying import LONGEST, question_for
+from sandbox_mcp.server.person_as_user import LONGEST, question_for
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession

@@ -12,7 +12,7 @@ from mcp.client.client import ClientExtension
 from sandbox_mcp.report.session_page import SessionPages
 from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
 from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, PAGE, URI
+from sandbox_mcp.server.lobby.session_app import EXTENSION, MIME, PAGE, URI
 from sandbox_mcp.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, text_of

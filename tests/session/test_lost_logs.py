@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sandbox_mcp.session import AgentCall, CallResult, SessionSpec
 from sandbox_mcp.session.manager import SessionManager
 from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.session.state_folder import StateDir
 from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
 from sandbox_mcp.users import ScriptedUser
 from tests.each import each

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sandbox_mcp.session import SessionError, SessionSpec, file_lock
 from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.session.manager import USERS, SessionManager, UnknownUserError
-from sandbox_mcp.session.stored import StateDir, StateError, StoredSession
+from sandbox_mcp.session.state_folder import StateDir, StateError, StoredSession
 from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
 from sandbox_mcp.users import UserTurn
 from sandbox_mcp.worlds.phone.knowledge import Knowledge

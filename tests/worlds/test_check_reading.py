@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from sandbox_mcp.authoring.world_check import WorldFinding, check_world
-from sandbox_mcp.authoring.world_check.elsewhere import HASH_SEED
+from sandbox_mcp.authoring.world_check.other_process import HASH_SEED
 from sandbox_mcp.cli import group
 from sandbox_mcp.worlds import FILES, load
 

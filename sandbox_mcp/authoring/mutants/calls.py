@@ -34,7 +34,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     wanted,
     without,
 )
-from sandbox_mcp.authoring.mutants.wrong import is_meant, wrong_values
+from sandbox_mcp.authoring.mutants.wrong_values import is_meant, wrong_values
 from sandbox_mcp.session.rehearsal import UNKNOWN
 
 

@@ -37,7 +37,7 @@ from sandbox_mcp.authoring.mutants.mutant import (
     started,
     talk,
 )
-from sandbox_mcp.authoring.mutants.wrong import some_value
+from sandbox_mcp.authoring.mutants.wrong_values import some_value
 from sandbox_mcp.tools import Parameter
 from sandbox_mcp.trajectory import Message
 

@@ -6,9 +6,9 @@ Nothing is promised by silence: a tool may still be wrong in a way that neither 
 from collections.abc import Iterator
 from functools import partial
 
-from sandbox_mcp.authoring.world_check.elsewhere import Elsewhere
 from sandbox_mcp.authoring.world_check.findings import RULES, WorldFinding
 from sandbox_mcp.authoring.world_check.module_state import state_of
+from sandbox_mcp.authoring.world_check.other_process import OtherProcess
 from sandbox_mcp.authoring.world_check.reading import read
 from sandbox_mcp.authoring.world_check.sources import sources_of
 from sandbox_mcp.authoring.world_check.trials import tried
@@ -17,7 +17,7 @@ from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.world.fixed import FixedRows
 
-__all__ = ["RULES", "Elsewhere", "WorldFinding", "check_world"]
+__all__ = ["RULES", "OtherProcess", "WorldFinding", "check_world"]
 
 
 def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[WorldFinding, ...]:

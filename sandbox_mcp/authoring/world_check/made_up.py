@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from sandbox_mcp.authoring.mutants.wrong import some_value
+from sandbox_mcp.authoring.mutants.wrong_values import some_value
 from sandbox_mcp.tools import Parameter, World
 from sandbox_mcp.tools.value_schemas import types_in
 from sandbox_mcp.world import Cell, Column, Snapshot, snapshot_of

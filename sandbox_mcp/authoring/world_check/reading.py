@@ -13,8 +13,8 @@ from types import FunctionType, ModuleType
 from typing import Any, cast, get_origin
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
-from sandbox_mcp.authoring.world_check.hosts import BUILT_IN, Sin, sin_of, sin_of_call
 from sandbox_mcp.authoring.world_check.sources import Function, Source, dotted, imports_in, played
+from sandbox_mcp.authoring.world_check.unrepeatable import BUILT_IN, Sin, sin_of, sin_of_call
 from sandbox_mcp.tools import World
 from sandbox_mcp.world.tables import Table, is_table
 

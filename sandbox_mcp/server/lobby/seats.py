@@ -15,7 +15,7 @@ from sandbox_scenarios import Scenario, ScenarioError, UnknownScenarioError
 
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.server.lobby.names import LONGEST, PAGE, matching, named, nearest, page_of
-from sandbox_mcp.server.lobby.showing import SessionApp, ShownResult, shown
+from sandbox_mcp.server.lobby.session_app import SessionApp, ShownResult, shown
 from sandbox_mcp.server.lobby.texts import (
     CONTROL,
     LIST,
@@ -33,7 +33,7 @@ from sandbox_mcp.session import CallResult, SessionError, SessionSpec
 from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownUserError
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import LARGEST
-from sandbox_mcp.session.stored import StateDir
+from sandbox_mcp.session.state_folder import StateDir
 from sandbox_mcp.tools import Outcome, bind
 from sandbox_mcp.trajectory import TrajectoryError
 

@@ -27,7 +27,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.lobby.names import completed, named
 from sandbox_mcp.server.lobby.seats import Lobby, unknown
-from sandbox_mcp.server.lobby.showing import EXTENSION, MIME, URI, AppResource, SessionApp, shows_pages
+from sandbox_mcp.server.lobby.session_app import EXTENSION, MIME, URI, AppResource, SessionApp, shows_pages
 from sandbox_mcp.server.lobby.texts import END, SHOW, button, how_to_begin, lobby_tools
 from sandbox_mcp.server.mcp_server import PreparedResult, ToolPages, in_scope, server_of
 from sandbox_mcp.server.metrics import CallMeter

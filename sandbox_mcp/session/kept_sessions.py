@@ -25,7 +25,7 @@ from sandbox_mcp.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.session.open_session import OpenSession
 from sandbox_mcp.session.opening import SessionSpec
 from sandbox_mcp.session.share import OPEN, OVER, Share
-from sandbox_mcp.session.stored import ID, UNFIT, URL, StateError, has_opened, usable
+from sandbox_mcp.session.state_folder import ID, UNFIT, URL, StateError, has_opened, usable
 from sandbox_mcp.telemetry import traced
 from sandbox_mcp.trajectory import EndReason, Sink, mend_log, read_trajectory
 from sandbox_mcp.trajectory.packs import SUFFIX

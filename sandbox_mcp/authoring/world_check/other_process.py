@@ -1,4 +1,4 @@
-"""Whether tools come to the same in another process, where texts hash otherwise and the host is in another time zone.
+"""Whether tools have the same results in another process, where texts hash otherwise, in another time zone.
 
 Policy: this shows what neither reading nor a second call in the same process does: the order of a set that went
 somewhere unseen, wall times without a zone, and what was drawn by lot or asked of the clock when a module was loaded.
@@ -23,7 +23,7 @@ KATHMANDU = "NPT-5:45"
 """A time zone that hardly any host is in, as systems without a list of zones know it."""
 
 
-class Elsewhere:
+class OtherProcess:
     """Another process that tries the tools of some worlds, beginning now."""
 
     def __init__(self, worlds: Sequence[World]) -> None:
