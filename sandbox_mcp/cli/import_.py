@@ -43,9 +43,10 @@ def command(
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
     Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
-    tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; and any, which reads JSON of any shape as a --mapping
-    says. What could not be mapped is listed, never dropped in silence. Files that cannot be read, and files without a
-    session, are named, and the others are read. Exit code 2: a file could not be read; 1: there was no session at all.
+    tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; those that installed packages add; and any, which reads
+    JSON of any shape as a --mapping says. What could not be mapped is listed, never dropped in silence. Files that
+    cannot be read, and files without a session, are named, and the others are read. Exit code 2: a file could not be
+    read; 1: there was no session at all.
     """
     from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import files_of, importer, mapped

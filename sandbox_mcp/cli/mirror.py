@@ -26,8 +26,9 @@ from sandbox_mcp.cli.options import FILE
 def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server: tuple[str, ...]) -> None:
     """Stand between a client and an MCP server, and record every call on a tape.
 
-    SERVER is a command, best after --, or a URL. Have your client start this command in its place: over stdio it
-    offers the server's tools and passes every call on. Scenarios play on the tape with 'world: {recorded: tape.jsonl}'.
+    SERVER is a command, best after --, or a URL, and comes after all options. Have your client start this command in
+    its place: over stdio it offers the server's tools and passes every call on. Scenarios play on the tape with
+    'world: {recorded: tape.jsonl}'.
     """
     if out.suffix != ".jsonl":
         raise click.UsageError(f"the tape is {str(out)!r}; expected a name that ends in .jsonl")

@@ -31,7 +31,9 @@ OUT = Path("runs/play")
 @model_options
 @user_options
 @click.option("-o", "--out", type=PLACE, default=OUT, help="Folder for the logs.")
-@click.option("--variant", metavar="NAME", default="base", help="How tools are presented.")
+@click.option(
+    "--variant", metavar="NAME", default="base", help="How tools are presented, such as all_tools or terse_errors."
+)
 @click.option("--seed", type=int, default=0, help="Decides the world's ids.")
 @scenario_files
 def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) -> None:

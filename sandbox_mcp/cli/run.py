@@ -83,7 +83,7 @@ cost_options = together(
     multiple=True,
     metavar="NAME",
     default=("base",),
-    help="How tools are presented. May be repeated.",
+    help="How tools are presented, such as all_tools or terse_errors. May be repeated.",
 )
 @click.option("--trials", type=click.IntRange(1), default=1, help="Sessions per scenario and variant.")
 @click.option("--seed", cls=OneValue, type=int, default=0, help="Decides the world's ids.")

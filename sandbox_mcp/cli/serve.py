@@ -37,7 +37,9 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
 @click.command()
 @click.option("--scenario", metavar="NAME", help="Serve one session of this scenario; without it, the lobby.")
-@click.option("--variant", metavar="NAME", help="How the scenario's tools are presented.  [default: base]")
+@click.option(
+    "--variant", metavar="NAME", help="How the scenario's tools are presented, such as all_tools.  [default: base]"
+)
 @click.option("--seed", type=int, help="Decides the world's ids.  [default: 0]")
 @click.option(
     "--user-channel",

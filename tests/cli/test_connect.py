@@ -263,9 +263,9 @@ def test_undo_leaves_somebody_elses_server_of_that_name(tmp_path: Path) -> None:
 def test_what_would_lose_something_is_left_alone_and_the_block_is_printed_instead(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "mcp.json").write_text(text, encoding="utf-8")
     done = CliRunner().invoke(command, ["vscode", "--write", "--config", str(file)])
-    assert "put the entry in by hand" in str(done.exception)
+    assert "so nothing was changed; edit it by hand" in str(done.exception)
     assert "Put this into the configuration of Visual Studio Code by hand:" in done.output
-    assert f"It goes into {file}." in done.output
+    assert f"It goes into {file}; if the file has other servers, add this one beside them." in done.output
     assert json.dumps(block("vscode"), indent=2) in done.output
     assert file.read_text(encoding="utf-8") == text
 

@@ -46,6 +46,14 @@ async def agent(asked: Any) -> str:
     return "Wifi is off now."
 
 
+def test_the_lines_in_the_readme_run_as_they_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    [lines] = PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    exec(lines, {})
+    table, _, explained = capsys.readouterr().out.partition("pass^1")
+    assert "wifi_off" in table
+    assert "graded strict" in explained
+
+
 @pytest.mark.parametrize("loop", [False, True], ids=["script", "notebook"])
 def test_the_first_lines_run_as_they_stand(
     loop: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -90,11 +90,11 @@ def command(
 
 
 def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs", mode: Mode) -> str:
-    mine = this_system()
+    mine, beside = this_system(), "if the file has other servers, add this one beside them"
     if config or host.project:
-        where = f"It goes into {config or f'{host.places[mine]} in your project'}."
+        where = f"It goes into {config or f'{host.places[mine]} in your project'}; {beside}."
     else:
-        where = "It goes into this file; if the file has other servers, add this one beside them:"
+        where = f"It goes into this file; {beside}:"
         for system, path in host.places.items():
             where += f"\n  {system}{' (this machine)' if system == mine else ''}: {path}"
     how = ", or let --write do it" if mode == "print" else " by hand"

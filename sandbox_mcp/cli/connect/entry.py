@@ -107,7 +107,7 @@ class HostEntry:
             json_bytes(document)  # or it could not be written again
         except (ValueError, RecursionError) as error:
             raise UneditableConfigError(
-                f"{self.config.path}: not plain JSON ({error}), so nothing was changed; put the entry in by hand"
+                f"{self.config.path}: not plain JSON ({error}), so nothing was changed; edit it by hand"
             ) from error
         if not _is_object(document):
             raise UneditableConfigError(f"{self.config.path}: expected a JSON object; nothing was changed")
