@@ -18,7 +18,7 @@ from collections import Counter, defaultdict, deque
 from os import environ, getpid
 from pathlib import Path
 from sys import argv, stdout
-from typing import Self
+from typing import Self, TypedDict
 from sandbox_mcp import Id, Secret, Table, Tx, World, column, key
 class Line(Table):
     id: Id[Self] = key()
@@ -30,6 +30,8 @@ class Lot(Table):
     floor: int = column(hidden=True, default=0)
 grid = World("grid", tables=[Line, Lot])
 """
+
+LOST = "class Lost(Table):\n    id: Id[Self] = key()\n"
 
 
 def tool(body: str, before: str = "", arguments: str = "tx: Tx", gives: str = "str") -> str:
@@ -54,6 +56,14 @@ SINS = {
         tool("return str(asked.__name__)", "async def asked() -> float:\n    return time.time()"),
         tool("return str(Meter().at > 0)", "class Meter:\n    @property\n    def at(self) -> float:\n        return time.time()"),
         tool("return time.strftime('%H')"),
+        tool("return str(monotonic() > 0)", "from time import *"),
+        tool("return str(getattr(time, 'time')() > 0)"),
+        tool("return str(Day.today().year > 0)", "class Day(datetime.date):\n    pass"),
+        tool("return str(EPOCH.now().year > 0)", "EPOCH = datetime.datetime(1970, 1, 1)"),
+        tool("return datetime.datetime.fromtimestamp(tx.now, tz=datetime.timezone.utc).astimezone(None).tzname() or ''"),
+        tool("from email.utils import formatdate; return formatdate()[:0]"),
+        tool("import timeit; return str(timeit.default_timer() > 0)"),
+        tool("return str(Meter.read() > 0)", "class Meter:\n    read = staticmethod(time.time)"),
     ),
     "chance": (
         tool("return SALT", "SALT = uuid.uuid4().hex"),
@@ -85,6 +95,10 @@ SINS = {
         tool("IDS.send(None); return ''", "def ids():\n    while True:\n        yield 1\nIDS = ids()"),
         tool("return str(NEXT() > 0)", "def counting():\n    n = 0\n    def step() -> int:\n        nonlocal n\n        n += 1\n        return n\n    return step\nNEXT = counting()"),
         tool("seen()['x'] = seen().get('x', 0) + 1; return ''", "SEEN: dict[str, int] = {}\ndef seen() -> dict[str, int]:\n    return SEEN"),
+        tool("TURN.set(TURN.get() + 1); return ''", "import contextvars\nTURN = contextvars.ContextVar('turn', default=0)"),
+        tool("return str(known(tx) >= 0)", "@functools.lru_cache\ndef known(tx) -> int:\n    return len(tx.all(Line))"),
+        tool("tx.knowledge.append('x'); return ''").replace("tables=[Line, Lot]", "tables=[Line, Lot], knowledge=list"),
+        tool("return tx.knowledge.ask()").replace("grid = World", "class Atlas:\n    def __init__(self) -> None:\n        self.asked = 0\n    def ask(self) -> str:\n        self.asked += 1\n        return ''\ngrid = World").replace("tables=[Line, Lot]", "tables=[Line, Lot], knowledge=Atlas"),
         f'{HEAD}def make(name: str) -> None:\n    seen: list[str] = []\n    @grid.query(name=name)\n    def look(tx: Tx) -> str:\n        """Tell."""\n        seen.append("x")\n        return ""\nmake("look_up")\n',
     ),
     "set_order": (
@@ -101,6 +115,10 @@ SINS = {
         tool("return ','.join(names) if (names := {'a', 'b'}) else ''"),
         tool("return ','.join(sorted(['a', 'b'], key=hash))"),
         tool("return str('a'.__hash__() > 0)"),
+        tool("return ','.join(Kinds.known)", "class Kinds:\n    known = {'a', 'b'}"),
+        tool("return max({row.name for row in tx.all(Line)}, key=len)"),
+        tool("return ','.join(sorted({row.name for row in tx.all(Line)}, key=len))"),
+        tool("return functools.reduce(lambda one, other: one + other, {'a', 'b'})"),
     ),
     "outside_io": (
         tool("return environ['HOME'][:0]"),
@@ -113,6 +131,29 @@ SINS = {
         tool("return str(list(map(print, [])))"),
         tool("return str(futures.ThreadPoolExecutor)[:0]", "from concurrent import futures"),
         tool("logging.FileHandler('/dev/null').close(); return ''"),
+        tool("return str((HERE / 'x').exists())", "HERE = Path('/dev')"),
+        tool("with HERE.open() as file:;     return file.read()", "HERE = Path('/dev/null')"),
+        tool("import builtins; builtins.print(end=''); return ''"),
+        tool("import importlib; return str(importlib.import_module('time').time() > 0)"),
+    ),
+    "past_the_transaction": (
+        tool("put = object.__setattr__; put(tx.all(Line)[0], 'name', 'x'); return ''"),
+    ),
+    "undeclared_table": (
+        tool("table = Lost; return str(len(tx.all(table)))", LOST),
+        tool("return str(count(tx, Lost))", LOST + "def count(tx: Tx, table: type[Table]) -> int:\n    return len(tx.all(table))"),
+        tool("return str(sum(len(tx.all(table)) for table in (Line, Lost)))", LOST),
+        tool("return str(tx.find(KINDS['lost'], 'x'))", LOST + "KINDS = {'lost': Lost}"),
+    ),
+    "result": (
+        tool("return {'a': 1, 'b': 2}", "class Told(TypedDict):\n    a: int", gives="Told"),
+        tool("return tx.all(Lot)[0].id", gives="Id[Line]"),
+        tool("return [tx.all(Line)[0].id, 'x']", gives="list[Id[Line]]"),
+        tool("return {'line': tx.all(Lot)[0].id}", "class Told(TypedDict):\n    line: Id[Line]", gives="Told"),
+    ),
+    "broken": (
+        tool("return tx.all(Line)[0].name"),
+        tool("return str(sum(row.load for row in tx.all(Line)) / len(tx.all(Line)))"),
     ),
     "secret": (
         tool("return tx.all(Lot)[0].floor", gives="int"),
@@ -128,6 +169,15 @@ def test_a_sin_is_found_wherever_it_hides(tmp_path: Path, rule: str, text: str) 
 
 
 SOUND = (
+    tool("return str(Span(2).half)", "@dataclasses.dataclass(frozen=True)\nclass Span:\n    whole: int\n    half: int = 0\n    def __post_init__(self) -> None:\n        object.__setattr__(self, 'half', self.whole // 2)"),
+    tool("return str(Bag().size)", "class Bag:\n    def __init__(self) -> None:\n        self.__dict__['size'] = 1"),
+    tool("return ATLAS", "ATLAS = Path(__file__).parent.joinpath('grid.py').read_text()[:1]"),
+    tool("return tx.knowledge.of('x')").replace("grid = World", "class Atlas:\n    @functools.cached_property\n    def all(self) -> dict[str, str]:\n        return {'x': 'y'}\n    def of(self, name: str) -> str:\n        return self.all[name]\ngrid = World").replace("tables=[Line, Lot]", "tables=[Line, Lot], knowledge=Atlas"),
+    tool("return min(sorted({row.name for row in tx.all(Line)}), key=len, default='')"),
+    tool("return str(DAWN.isoformat())", "DAWN = datetime.time(6)"),
+    tool("return {'line': row.id for row in tx.all(Line)[:1]}", gives="dict[str, Id[Line]]"),
+    tool("first = next(iter(tx.all(Line)), None); return first.id if first else None", gives="Id[Line] | None"),
+    tool("return str(Clock().now())", "class Clock:\n    def now(self) -> int:\n        return 3"),
     tool("return str(random.Random(len(tx.all(Line))).randrange(6))"),
     tool("return ORDER[0]", "ORDER = random.Random(7).sample('abc', 3)"),
     tool("return str(uuid.uuid5(uuid.NAMESPACE_URL, str(tx.now)))"),
@@ -180,7 +230,7 @@ def test_helpers_in_other_modules_of_a_package_are_read(tmp_path: Path, monkeypa
     [
         "return str(datetime.datetime(2026, 7, 1).timestamp())",
         "return ','.join(Plan({row.name for row in tx.all(Line)} | {'x', 'y', 'z'}).names)",
-        "return max({'ab', 'cd', 'ef', 'gh', 'ij', 'kl'}, key=len)",
+        "return max(Plan({f'{n:02}' for n in range(90)}).names, key=len)",
     ],
 )
 def test_what_only_another_process_shows_is_found_there(

@@ -36,8 +36,10 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
     sources = sources_of(world)
     modules = [source.module for source in sources]
     written = tuple(read(world, sources))
-    found = (*undocumented, *_dangling(world), *written, *tried(world, noes, partial(state_of, world, modules)))
-    return tuple(dict.fromkeys(found))
+    trials = tuple(tried(world, noes, partial(state_of, world, modules)))
+    if any(finding.rule == "undeclared_table" for finding in written):  # with the line, which trials do not know
+        trials = tuple(finding for finding in trials if finding.rule != "undeclared_table")
+    return tuple(dict.fromkeys((*undocumented, *_dangling(world), *written, *trials)))
 
 
 def _dangling(world: World) -> Iterator[WorldFinding]:

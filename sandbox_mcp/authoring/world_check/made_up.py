@@ -11,7 +11,7 @@ from sandbox_mcp.tools import Parameter, World
 from sandbox_mcp.tools.value_schemas import types_in
 from sandbox_mcp.world import Cell, Column, Snapshot, snapshot_of
 from sandbox_mcp.world.fixed import FixedRows
-from sandbox_mcp.world.schema import CellRole
+from sandbox_mcp.world.schema import CellRole, TableSchema
 
 ROWS = 4
 """How many rows a table has that may have several."""
@@ -23,10 +23,32 @@ NOW = 1_772_442_000.0
 DAY = 86400.0
 
 
-def state_of(world: World, dice: random.Random) -> Snapshot:
-    """A state with some rows in each table, whose ids point at each other's."""
+FEW = {3: 1, 5: 0}
+"""How many rows such a table has in the fourth and in the sixth of every six states."""
+
+
+def made_state(world: World, number: int) -> Snapshot:
+    """One of the states in which a world is tried, the same in every process."""
+    dice = random.Random(f"{world.name}/{number}")  # noqa: S311 - repeatable, not secret
+    schemas, rows = world.state_tables, FEW.get(number % 6, ROWS)
+    always = set(_always_there(schemas))
+    counts = {name: 1 if schema.single else max(rows, int(name in always)) for name, schema in schemas.items()}
+    return _state_of(world, counts, dice)
+
+
+def _always_there(schemas: Mapping[str, TableSchema]) -> Iterator[str]:
+    """The tables that are never empty: of one row, with the user's own row, and what these rows point at."""
+    waiting = [name for name, schema in schemas.items() if schema.single or schema.owner]
+    for name in waiting:
+        yield name
+        roles = (item.role for item in schemas[name].columns if item.role and not item.nullable)
+        aims = (role.table for role in roles if role.kind == "id" and role.table in schemas)
+        waiting += [table for table in dict.fromkeys(aims) if table not in waiting]
+
+
+def _state_of(world: World, counts: Mapping[str, int], dice: random.Random) -> Snapshot:
+    """A state with so many rows in each table, whose ids point at each other's."""
     schemas = world.state_tables
-    counts = {name: 1 if schema.single else ROWS for name, schema in schemas.items()}
     ids = {name: [f"{name}-{number}" for number in range(count)] for name, count in counts.items()}
     tables: dict[str, dict[str, dict[str, Cell]]] = {}
     for name, schema in schemas.items():

@@ -7,6 +7,7 @@ iterators are. What ``functools`` keeps so as not to work it out again is left a
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cached_property
 from types import FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
@@ -18,11 +19,19 @@ DEEPEST, MOST = 12, 20_000
 """How deep things are looked into, and how many of them in all."""
 
 
+KNOWLEDGE = "tx.knowledge"
+
+
 def state_of(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, str], object]:
-    """By module and name what is kept there, as plain values; what functions keep stands under their names."""
-    found: dict[tuple[str, str], object] = {}
-    for module in modules:
-        look = _Look(module.__name__)
+    """By module and name what is kept there, as plain values; what functions keep stands under their names.
+
+    What tools look things up in stands under its own.
+    """
+    known = tuple(modules)
+    own = frozenset(module.__name__ for module in known)
+    found: dict[tuple[str, str], object] = {("", KNOWLEDGE): _Look(own).at(world.knowledge)}
+    for module in known:
+        look = _Look(own)
         for name, value in list(vars(module).items()):
             if not name.startswith("__"):
                 found[module.__name__, name] = look.at(value)
@@ -35,8 +44,8 @@ def state_of(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, 
 class _Look:
     """One look at what a module keeps."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, own: frozenset[str]) -> None:
+        self._own = own  # the names of the world's modules
         self._seen: dict[int, tuple[int, Any]] = {}  # with the value, so that no other one gets its id
 
     def at(self, value: Any, depth: int = 0) -> object:
@@ -64,15 +73,17 @@ class _Look:
             yield from enumerate(list(cast("Iterable[Any]", value)))
         elif isinstance(value, random.Random):
             yield "state", hash(value.getstate())
+        elif isinstance(value, ContextVar):
+            yield "now", cast("ContextVar[Any]", value).get(None)
         elif isinstance(value, GeneratorType):
             frame = cast("GeneratorType[Any, Any, Any]", value).gi_frame
             yield "line", None if frame is None else frame.f_lasti
             yield from () if frame is None else sorted(frame.f_locals.items())
         elif isinstance(value, FunctionType):
             yield from self._kept_by(value)
-        elif isinstance(value, type) and value.__module__ == self._module:
+        elif isinstance(value, type) and value.__module__ in self._own:
             yield from ((name, part) for name, part in list(vars(value).items()) if not name.startswith("__"))
-        elif type(value).__module__ == self._module:
+        elif type(value).__module__ in self._own:
             yield from _attributes(value)
         elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
             try:
@@ -82,7 +93,7 @@ class _Look:
 
     def _kept_by(self, function: FunctionType) -> Iterator[tuple[str, object]]:
         """What a function keeps from call to call."""
-        if function.__module__ == self._module:
+        if function.__module__ in self._own:
             yield "defaults", (function.__defaults__ or (), function.__kwdefaults__ or {})
             yield "attributes", {name: part for name, part in vars(function).items() if name != "__wrapped__"}
             for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

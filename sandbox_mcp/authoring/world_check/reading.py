@@ -9,12 +9,15 @@ import ast
 import random
 import re
 from collections.abc import Iterator, Sequence
-from types import FunctionType, ModuleType
+from datetime import date
+from inspect import getattr_static
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, cast, get_origin
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
 from sandbox_mcp.authoring.world_check.sources import Function, Source, dotted, imports_in, played
-from sandbox_mcp.authoring.world_check.unrepeatable import BUILT_IN, Sin, sin_of, sin_of_call
+from sandbox_mcp.authoring.world_check.unrepeatable import BUILT_IN, Sin, is_judged_by_name, sin_of, sin_of_call
 from sandbox_mcp.tools import World
 from sandbox_mcp.world.tables import Table, is_table
 
@@ -38,6 +41,8 @@ STEPPING = {"list", "tuple", "enumerate", "iter", "str", "repr", "deque", "Count
 """What goes through what it is given, and keeps or shows the order."""
 HANDING_ON = {"map", "filter", "zip", "chain", "islice", "starmap"}
 """What hands on what it is given one by one, in whatever order."""
+CHOOSING = {"sorted", "min", "max"}
+"""What keeps, where a key calls two equal, the one that comes first."""
 SET_METHODS = {"union", "intersection", "difference", "symmetric_difference", "copy"}
 VIEWS = {"keys", "items"}
 BYPASSING = {"transaction", "_cells", "_effects"}
@@ -68,6 +73,7 @@ class _Reader(ast.NodeVisitor):
         self._shared: set[str] = set()
         self._imported = source.imported
         self._called: set[ast.AST] = set()
+        self._self = ""
         self._tables = set(world.classes)
         self._methods = {name for kind in source.classes() for name in vars(kind)}
 
@@ -89,13 +95,15 @@ class _Reader(ast.NodeVisitor):
         kind = getattr(self._module, node.name, None)
         kept = any(kind in type(value).__mro__ for value in vars(self._module).values())
         for part in node.body:
-            before = self._shared
-            if isinstance(part, Function) and part.args.args and part.name not in ("__init__", "__post_init__"):
-                decorators = {ast.unparse(item) for item in part.decorator_list}
-                if "classmethod" in decorators or (kept and "staticmethod" not in decorators):
-                    self._shared = before | {part.args.args[0].arg}
+            before = self._shared, self._self
+            if isinstance(part, Function) and part.args.args:
+                first, decorators = part.args.args[0].arg, {ast.unparse(item) for item in part.decorator_list}
+                self._self = "" if is_table(kind) else first
+                makes = part.name in ("__init__", "__post_init__")
+                if not makes and ("classmethod" in decorators or (kept and "staticmethod" not in decorators)):
+                    self._shared |= {first}
             self.visit(part)
-            self._shared = before
+            self._shared, self._self = before
         for part in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(part)
 
@@ -104,7 +112,7 @@ class _Reader(ast.NodeVisitor):
         for part in node.decorator_list:
             self.visit(part)
         keeps = any(re.search(r"\b(lru_)?cache\b", ast.unparse(part)) for part in node.decorator_list)
-        if keeps and any(item.annotation and ast.unparse(item.annotation) == "Tx" for item in node.args.args):
+        if keeps and any(_is_transaction(item) for item in node.args.args):
             self._note(node, "module_state", f"keeps what {node.name}() found in one session for all others")
         self._enter(node, node.name, node.body, imports_in(node, self._module))
 
@@ -220,14 +228,15 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name that stands for something of the host's."""
-        if isinstance(node.ctx, ast.Load) and node not in self._called:
-            name, own = node.id, (*self._local, *self._imported)
-            if self._note_host(node, sin_of(self._path(node))) or name in own or hasattr(self._module, name):
-                return
-            if self._plays and name in BUILT_IN:
-                self._note(node, "outside_io", f"{name}() reaches outside the world")
-            elif self._plays and name in ("hash", "id"):
-                self._note(node, "set_order", f"{name}() differs from run to run")
+        if not isinstance(node.ctx, ast.Load) or node in self._called or self._note_host(node, self._sin(node)):
+            return
+        name = node.id
+        if not self._plays or name in self._local or name in self._imported or hasattr(self._module, name):
+            return
+        if name in BUILT_IN:
+            self._note(node, "outside_io", f"{name}() reaches outside the world")
+        elif name in ("hash", "id"):
+            self._note(node, "set_order", f"{name}() differs from run to run")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """A look past the transaction, or something of the host's."""
@@ -235,12 +244,47 @@ class _Reader(ast.NodeVisitor):
             self._note(node, "past_the_transaction", f"reaches for {ast.unparse(node)}")
         elif node.attr == "__hash__" and self._plays:
             self._note(node, "set_order", f"{ast.unparse(node)} differs from run to run")
-        elif node not in self._called and not self._note_host(node, sin_of(path := self._path(node))) and not path:
+        elif self._plays and node not in self._called and ast.unparse(node) == "object.__setattr__":
+            self._note(node, "past_the_transaction", "object.__setattr__() goes past the transaction")
+        elif node not in self._called and not self._note_host(node, self._sin(node)) and not any(self._paths(node)):
             self.generic_visit(node)
 
     def _path(self, node: ast.AST) -> str:
-        """The full name of what a dotted name stands for; nothing where that is not known."""
+        """The full name of what a dotted name stands for, by its imports; nothing where these do not say."""
         return dotted(node, self._imported)
+
+    def _paths(self, node: ast.AST) -> tuple[str, ...]:
+        """The full names of what a dotted name stands for: by its imports, and by what it is, however it came there."""
+        path = self._path(node)
+        return (path,) if is_judged_by_name(path) else (path, self._true_name(node))
+
+    def _sin(self, node: ast.AST) -> Sin | None:
+        """What is wrong with something that is named."""
+        return next((sin for path in self._paths(node) if (sin := sin_of(path))), None)
+
+    def _true_name(self, node: ast.AST) -> str:
+        """The full name that a function or class has where it was made, such as ``Day.today`` of a kind of date."""
+        if isinstance(node, ast.Attribute):
+            on = self._value(node.value)
+            kind = cast("type[Any] | None", on if isinstance(on, type) else type(on) if isinstance(on, date) else None)
+            for above in kind.__mro__ if kind else ():
+                if node.attr in vars(above):
+                    return f"{above.__module__}.{above.__qualname__}.{node.attr}"
+        value = self._value(node)
+        if not isinstance(value, type | FunctionType | BuiltinFunctionType | MethodType):
+            return ""
+        made = value.__module__ or type(getattr(value, "__self__", None)).__module__
+        return f"{made}.{value.__qualname__}"
+
+    def _value(self, node: ast.AST) -> Any:
+        """What a dotted name of the module is; None where only a session would tell."""
+        if isinstance(node, ast.Name):
+            return self._in_module(node.id)
+        if not isinstance(node, ast.Attribute):
+            return None
+        on = self._value(node.value)
+        found: Any = getattr_static(on, node.attr, None) if isinstance(on, ModuleType | type) else None
+        return getattr_static(found, "__wrapped__", found)  # the function of a static method
 
     def visit_For(self, node: ast.For) -> None:
         """A loop, which must not go through a set, nor go on with what lies in the module."""
@@ -282,9 +326,14 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         """A call."""
-        path = self._path(node.func)
-        if self._note_host(node, sin_of(path) or sin_of_call(path, node)):
+        path, first = self._path(node.func), next(iter(node.args), None)
+        wrong = (sin_of_call(path, node) for path in self._paths(node.func))
+        if self._note_host(node, self._sin(node.func) or next(filter(None, wrong), None)):
             self._called.add(node.func)
+        elif isinstance(first, ast.Name) and first.id == self._self and _called(node) == "object.__setattr__":
+            self._called.add(node.func)  # an object that sets up itself
+        elif _called(node) == "getattr" and isinstance(named := next(iter(node.args[1:]), None), ast.Constant):
+            self.visit(ast.copy_location(ast.Attribute(node.args[0], str(named.value), ast.Load()), node))
         if self._plays:
             self._judge_call(node, path)
             self._judge_stepping(node)
@@ -298,8 +347,11 @@ class _Reader(ast.NodeVisitor):
         """Note a call that iterates over its argument, if that is a set, or takes items from a shared iterator."""
         name, first = _called(node), node.args[0] if node.args else None
         last = name.rpartition(".")[2]
-        if (last in STEPPING or last in ("join", "fromkeys", "extend")) and first is not None:
+        by_key = last in CHOOSING and any(item.arg == "key" for item in node.keywords)
+        if (last in STEPPING or by_key or last in ("join", "fromkeys", "extend")) and first is not None:
             self._gone_through(first)
+        elif last == "reduce" and len(node.args) > 1:
+            self._gone_through(node.args[1])
         elif last == "pop" and first is None and isinstance(node.func, ast.Attribute) and self._is_set(node.func.value):
             self._note(node, "set_order", f"takes whatever comes first out of the set {ast.unparse(node.func.value)}")
         if name == "next" or last in HANDING_ON or last in STEPPING:
@@ -312,13 +364,13 @@ class _Reader(ast.NodeVisitor):
         name = _called(node)
         last = name.rpartition(".")[2]
         on = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if last == "astimezone" and not node.args and not node.keywords:
+        if last == "astimezone" and all(map(_is_none, [*node.args, *(item.value for item in node.keywords)])):
             self._note(node, "host_clock", f"{name}() without a time zone tells the time in the host's")
         elif isinstance(self._in_module(name.partition(".")[0]), random.Random):
             self._note(node, "chance", f"{name}() gives something else each time")
         elif on is not None and self._reads_files(node, on, last):
             self._note(node, "outside_io", f"{name}() reads or writes files")
-        elif name in ("object.__setattr__", "cells_of"):
+        elif name == "cells_of":
             self._note(node, "past_the_transaction", f"{name}() goes past the transaction")
         elif on is not None and last in CHANGING and self._is_shared(on) and not self._is_own_method(on, last):
             self._note(node, "module_state", f"{name}() changes what lies in the module")
@@ -330,10 +382,20 @@ class _Reader(ast.NodeVisitor):
 
     def _reads_files(self, node: ast.Call, on: ast.expr, method: str) -> bool:
         """Whether a method is that of a path, so far as the code says."""
-        if isinstance(on, ast.Call) and self._path(on.func).startswith("pathlib."):
+        if self._is_path(on):
             return method in PATH_METHODS
         own_table = self._tables.intersection(_tables_in(node, self._module))
         return method in FILE_METHODS and method not in self._methods and not own_table
+
+    def _is_path(self, node: ast.expr) -> bool:
+        """Whether an expression gives a path, as far as the code says: ``Path(x)``, ``HERE / x``, ``HERE.parent``."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return self._is_path(node.left)
+        if isinstance(node, ast.Call):
+            on = node.func.value if isinstance(node.func, ast.Attribute) else None
+            return self._path(node.func).startswith("pathlib.") or (on is not None and self._is_path(on))
+        above = isinstance(node, ast.Attribute) and node.attr == "parent" and self._is_path(node.value)
+        return above or isinstance(self._value(node), PurePath)
 
     def _is_own_method(self, on: ast.expr, method: str) -> bool:
         """Whether a method is written in a world's code, where it is read by itself."""
@@ -347,6 +409,8 @@ class _Reader(ast.NodeVisitor):
             return node.id in self._sets or isinstance(self._in_module(node.id), set | frozenset)
         if isinstance(node, ast.NamedExpr):
             return self._is_set(node.value)
+        if isinstance(node, ast.Attribute):
+            return isinstance(self._value(node), set | frozenset)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
             return any(self._is_set(side) or _is_view(side) for side in (node.left, node.right))
         if isinstance(node, ast.IfExp):
@@ -367,6 +431,16 @@ def _called(node: ast.AST | None) -> str:
 def _is_view(node: ast.expr) -> bool:
     """Whether an expression is what a mapping has, which with & or | becomes a set."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_transaction(item: ast.arg) -> bool:
+    """Whether an argument is the transaction, by its annotation or, without one, by its name."""
+    said = ast.unparse(item.annotation).strip("'\"") if item.annotation else item.arg
+    return said.rpartition(".")[2] in ("Tx", "tx")
 
 
 def _means_set(annotation: ast.expr | None) -> bool:

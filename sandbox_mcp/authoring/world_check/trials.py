@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast, get_type_hints
 
 from sandbox_mcp.authoring.world_check.findings import WorldFinding
-from sandbox_mcp.authoring.world_check.made_up import NOW, argument, edges, state_of, unspeakable
+from sandbox_mcp.authoring.world_check.made_up import NOW, argument, edges, made_state, unspeakable
+from sandbox_mcp.authoring.world_check.module_state import KNOWLEDGE
 from sandbox_mcp.tools import Bound, Outcome, Tool, World, bind, present
 from sandbox_mcp.tools.calling import BROKEN, EXPECTED, WorldFailedError, attempt, place_of
 from sandbox_mcp.tools.declared import DueEvent, GateRule
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.tools.value_schemas import misfits
+from sandbox_mcp.tools.value_schemas import at_path, misfits, roles_inside
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, Transaction
 from sandbox_mcp.world.faults import NoJsonError, UndeclaredEffectError, WorldError
+from sandbox_mcp.world.fixed import FixedRows
+from sandbox_mcp.world.schema import CellRole
 
 TRIALS, MOST_TRIALS = 12, 200
 """How often something is tried, and how often at most a tool that says no every time."""
@@ -36,10 +39,18 @@ class _Tried:
     refusal: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What came of a call: an outcome or a fault of the world, and in which transaction."""
+
+    outcome: Outcome | WorldError
+    tx: Transaction
+
+
 _Once = Callable[[Snapshot, random.Random], _Tried | None]
 """One trial in a state; None where nothing could be tried."""
-_Happening = Callable[[Transaction], tuple[Any, Any]]
-"""One trial in a transaction: it returns what came of it and the type that was expected."""
+_Happening = Callable[[Transaction], tuple[Any, Any] | None]
+"""One trial in a transaction: it returns what came of it and the type that was expected, or None if nothing was tried."""
 
 
 def tried(
@@ -52,7 +63,7 @@ def tried(
 
     @cache
     def state(number: int) -> Snapshot:  # making one up takes longer than trying something in it
-        return state_of(world, random.Random(f"{world.name}/{number}"))  # noqa: S311 - repeatable, not secret
+        return made_state(world, number)
 
     before = lying()
 
@@ -61,7 +72,8 @@ def tried(
         after = lying()
         for (module, item), what in after.items():
             if (module, item) in before and before[module, item] != what:
-                problem = f"{name}() changes what lies in the module under {item!r}"
+                where = f"is kept in {item}" if item == KNOWLEDGE else f"lies in the module under {item!r}"
+                problem = f"{name}() changes what {where}"
                 yield WorldFinding(world.name, name, "module_state", problem)
         before = after
 
@@ -117,10 +129,11 @@ def _called_twice(
     if isinstance(bound, Outcome):
         return None
     first, second = (_attempted(world, state, bound) for _ in range(2))
-    refusal = first.fault.text if isinstance(first, Outcome) and first.fault is not None else None
+    outcome = first.outcome
+    refusal = outcome.fault.text if isinstance(outcome, Outcome) and outcome.fault is not None else None
     if refusal is None or not right:
         right[:] = [(state, arguments)]
-    return _Tried(tuple(_judged(state, bound, first, second)), refusal)
+    return _Tried(tuple(_judged(world, state, bound, first, second)), refusal)
 
 
 def _made_up(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> dict[str, Any]:
@@ -133,12 +146,12 @@ def came_to(world: World) -> dict[str, list[str]]:
     tools = [tool for tool in world.tools.values() if tool not in ENGINE_TOOLS]
     came: dict[str, list[str]] = {tool.name: [] for tool in tools}
     for number in range(TRIALS):
-        state = state_of(world, random.Random(f"{world.name}/{number}"))  # noqa: S311 - repeatable, not secret
+        state = made_state(world, number)
         for tool in tools:
             dice = random.Random(f"{world.name}/{tool.name}/{number}")  # noqa: S311 - repeatable, not secret
             bound = bind({tool.name: present(tool)}, tool.name, _made_up(world, tool, state, dice))
             if isinstance(bound, Bound):
-                outcome = _attempted(world, state, bound)
+                outcome = _attempted(world, state, bound).outcome
                 failed = isinstance(outcome, WorldError)
                 told = str(outcome) if failed else repr((outcome.result, outcome.fault, outcome.changes))
                 came[tool.name].append(sha256(told.encode("utf-8", "replace")).hexdigest()[:16])
@@ -159,29 +172,29 @@ def _at_edges(
                 if isinstance(bound, Outcome):
                     continue
                 came = _attempted(world, state, bound)
-                for rule, problem in _judged(state, bound, came, came):
+                for rule, problem in _judged(world, state, bound, came, came):
                     if rule not in seen:
                         seen.add(rule)
                         where = f" with {item.name} = {json.dumps(edge)[:40]}"
                         yield WorldFinding(world.name, tool.name, rule, f"{problem},{where}")
 
 
-def _attempted(world: World, state: Snapshot, bound: Bound) -> Outcome | WorldError:
+def _attempted(world: World, state: Snapshot, bound: Bound) -> _Came:
+    tx = _begun(world, state)
     try:
-        return attempt(_begun(world, state), bound)
+        return _Came(attempt(tx, bound), tx)
     except WorldError as error:
-        return error
+        return _Came(error, tx)
 
 
 def _begun(world: World, state: Snapshot) -> Transaction:
     return Running(state, Clock(NOW, "UTC", 1.0), IdStream("check"), world.knowledge).begin()
 
 
-def _judged(
-    state: Snapshot, bound: Bound, first: Outcome | WorldError, second: Outcome | WorldError
-) -> Iterator[tuple[str, str]]:
+def _judged(world: World, state: Snapshot, bound: Bound, one: _Came, two: _Came) -> Iterator[tuple[str, str]]:
     """What is wrong with a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
-    name = bound.tool.name
+    name, first, second = bound.tool.name, one.outcome, two.outcome
+    yield from _strange_tables(world, name, one.tx)
     if isinstance(first, WorldError):
         yield _rule_of(first), str(first)
         return
@@ -191,16 +204,56 @@ def _judged(
     if bound.tool.caller == "agent":
         yield from _told_secrets(state, name, said, but=json.dumps(bound.arguments))
     if first.fault is None:
-        for misfit in misfits(first.result, bound.tool.result_schema, "result"):
-            yield "result", f"{name}(): {misfit.told()}"
+        wrong = [*misfits(first.result, _closed(bound.tool.result_schema), "result")]
+        yield from (("result", f"{name}(): {misfit.told()}") for misfit in wrong)
+        yield from () if wrong else _strange_ids(world, bound, first.result, one.tx)
+
+
+def _closed(schema: Any) -> Any:
+    """A schema by which objects have no other keys than those it lists, as annotations are meant."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    given = cast("Mapping[str, Any]", schema)
+    found = {word: part if word in ("enum", "required") else _closed(part) for word, part in given.items()}
+    closes = given.get("type") == "object" and isinstance(given.get("properties"), Mapping)
+    return {"additionalProperties": False, **found} if closes else found
+
+
+def _strange_tables(world: World, name: str, tx: Transaction) -> Iterator[tuple[str, str]]:
+    """Tables that something reads or writes and that the world does not have: nothing ever stands in them."""
+    for table in sorted({table for table, *_ in tx.reads | tx.writes} - world.tables.keys()):
+        yield "undeclared_table", f"{name}() uses table {table!r}, which the world does not have"
+
+
+def _strange_ids(world: World, bound: Bound, result: Any, tx: Transaction) -> Iterator[tuple[str, str]]:
+    """Ids in a result that no row of the table has, or had before the call, whose ids they are said to be."""
+    found: list[tuple[str, Any]] = []
+
+    def look(role: CellRole, value: Any) -> Any:
+        schema = world.tables.get(role.table or "")
+        if role.kind == "id" and schema is not None and isinstance(value, str):
+            known = (
+                FixedRows.of(schema).rows if schema.fixed else {**tx.base.table(schema.name), **tx.seen(schema.name)}
+            )
+            found.extend([] if value in known else [(schema.name, value)])
+        return value
+
+    function = world.functions.get(bound.tool.name)
+    given = get_type_hints(function, include_extras=True).get("return") if function is not None else None
+    for path, role in roles_inside(given):
+        at_path(result, path, partial(look, role))
+    for table, value in found[:1]:
+        yield "result", f"{bound.tool.name}() gives {value!r}, which is no id of table {table!r}"
 
 
 def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:
     """Every event, on the first row of its table, and every gate: what each is called in messages, and its trial."""
 
-    def happens(event: DueEvent, tx: Transaction) -> tuple[Any, Any]:
+    def happens(event: DueEvent, tx: Transaction) -> tuple[Any, Any] | None:
         row = next(iter(tx.rows(event.table.name)), None)
-        return (event.happen(tx, row) if row is not None else None), str | None
+        return None if row is None else (event.happen(tx, row), str | None)
 
     def opens(gate: GateRule, tx: Transaction) -> tuple[Any, Any]:
         return gate.is_open(tx), bool
@@ -211,18 +264,22 @@ def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:
 
 def _happens_twice(
     world: World, name: str, title: str, happening: _Happening, state: Snapshot, _: random.Random
-) -> _Tried:
+) -> _Tried | None:
     came: list[tuple[Any, Any, Any] | WorldFailedError] = []
+    strange: dict[tuple[str, str], None] = {}
     for _time in range(2):
         tx = _begun(world, state)
         try:
-            given, expected = happening(tx)
-            came.append((given, expected, tuple(tx.changes)))
+            happened = happening(tx)
+            if happened is None:
+                return None
+            came.append((*happened, tuple(tx.changes)))
         except EXPECTED as error:  # a made-up state may be one that the world never gets into
             return _Tried(refusal=f"{type(error).__name__}: {error}")
         except BROKEN as error:
             came.append(WorldFailedError(title, place_of(error), error))
-    return _Tried(tuple(_wrong_of_itself(state, name, *came)))
+        strange |= dict.fromkeys(_strange_tables(world, name, tx))
+    return _Tried((*strange, *_wrong_of_itself(state, name, *came)))
 
 
 def _wrong_of_itself(

@@ -15,14 +15,18 @@ CLOCKS = {
     *(f"time.{name}" for name in ("process_time", "thread_time", "localtime", "mktime", "ctime", "sleep", "tzname")),
     *(f"datetime.datetime.{name}" for name in ("now", "utcnow", "today")),
     "datetime.date.today", "datetime.date.fromtimestamp", "time.timezone", "time.altzone",
+    "timeit.default_timer", "email.utils.localtime",
 }  # fmt: skip
-CLOCKS_WITHOUT = {"time.gmtime": 1, "time.asctime": 1, "time.strftime": 2}
+CLOCKS_WITHOUT = {"time.gmtime": 1, "time.asctime": 1, "time.strftime": 2, "email.utils.formatdate": 1}
 """What asks the clock only where it is given fewer arguments than that."""
 ZONED = {"datetime.datetime.fromtimestamp"}
 """What takes the host's zone where it is given none."""
 
 CHANCES = {"random", "secrets", "numpy.random"}
-CHANCE_NAMES = {"uuid.uuid1", "uuid.uuid4", "uuid.getnode", "os.urandom", "os.getrandom"}
+CHANCE_NAMES = {
+    *("uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7", "uuid.getnode", "os.urandom", "os.getrandom"),
+    "email.utils.make_msgid",
+}
 SEEDED = {"random.Random", "numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator"}
 """Generators, which give the same every time where they are given a seed."""
 NO_CHANCE = {"secrets.compare_digest"}
@@ -35,21 +39,29 @@ OUTSIDE = {
 }  # fmt: skip
 OUTSIDE_NAMES = {
     *("io.open", "io.FileIO", "codecs.open", "logging.FileHandler", "logging.basicConfig", "pathlib.Path.cwd"),
-    "pathlib.Path.home",
+    *("pathlib.Path.home", "importlib.import_module", "importlib.reload", "pkgutil.get_data", "runpy.run_path"),
 }
 INSIDE = {
     *("urllib.parse", "http.HTTPStatus", "http.HTTPMethod", "sys.maxsize", "sys.float_info", "sys.intern", "os.sep"),
     *("sys.version_info", "os.fspath", "os.PathLike", "sys.getrecursionlimit", "sys.maxunicode", "sys.byteorder"),
     *(f"os.path.{name}" for name in ("basename", "commonprefix", "dirname", "isabs", "join", "normpath", "split")),
-    *("os.path.splitext", "threading.local"),
+    *("os.path.splitext", "threading.local", "posix.fspath"),
 }
 """What only computes, of modules that reach outside."""
 BUILT_IN = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 """What Python has everywhere and a world leaves alone."""
 
 
+def is_judged_by_name(path: str) -> bool:
+    """Whether all is known of something by the name that its imports give it."""
+    return _within(path, OUTSIDE | CHANCES)
+
+
 def sin_of(path: str) -> Sin | None:
     """What is wrong with something that is named, wherever it goes."""
+    path = path.removeprefix("builtins.")
+    if path in BUILT_IN:
+        return "outside_io", f"{path}() reaches outside the world"
     if path in CLOCKS:
         return "host_clock", f"{path} tells the host's time"
     if path in CHANCE_NAMES or (_within(path, CHANCES) and path not in SEEDED | NO_CHANCE | CHANCES):
