@@ -21,6 +21,7 @@ from typing import Any, TypeGuard
 
 from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers.base import Loss
+from sandbox_mcp.models.text import cleaned
 from sandbox_mcp.plurals import counted
 
 BLANK = b"\xef\xbb\xbf\r\n\t "
@@ -235,22 +236,6 @@ def depth(value: Any) -> int:
 
 def _containers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if is_object(value) or is_array(value)]
-
-
-def cleaned(value: Any) -> Any:
-    """The value with every lone surrogate in its strings replaced by U+FFFD."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if is_object(value):
-        return {clean_text(key): cleaned(item) for key, item in value.items()}
-    if is_array(value):
-        return [cleaned(item) for item in value]
-    return value
-
-
-def clean_text(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def read_bytes(path: Path) -> bytes:

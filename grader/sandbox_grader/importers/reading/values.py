@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
-from sandbox_grader.importers.reading.json_values import MAX_DEPTH, cleaned, depth, is_array, is_object, loads
+from sandbox_grader.importers.reading.json_values import MAX_DEPTH, depth, is_array, is_object, loads
 from sandbox_grader.values import is_number
+from sandbox_mcp.models.text import cleaned
 from sandbox_mcp.trajectory import CallError, ErrorKind
 
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
