@@ -34,7 +34,7 @@ class Terminal:
         except KeyboardInterrupt:
             if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell has started in the background
                 raise
-            signal.raise_signal(signal.SIGINT)  # for whoever else would have got it, such as the event loop
+            signal.raise_signal(signal.SIGINT)  # for the handler that would have got it, such as the event loop's
             await anyio.sleep_forever()
             raise
         except UnicodeDecodeError as error:
@@ -60,7 +60,7 @@ class Terminal:
 
 @contextmanager
 def _interruptible() -> Generator[None]:
-    """Let Ctrl-C stop the reading at once, whoever handles it otherwise."""
+    """Let Ctrl-C stop the reading at once, in place of what handles it otherwise."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -144,7 +144,7 @@ def misplaced_switch(spoken: Spoken, others: Sequence[Fact], back: Background) -
 
 
 def _borne_out(spoken: Spoken, item: Mention, back: Background) -> bool:
-    if any(item.kind == other.kind and item.value == other.value for other in back.given_values) or back.knows(item):
+    if back.was_given(item) or back.knows(item):
         return True
     lead = spoken.lead(item.start)
     if _AWAY.search(lead):

@@ -156,6 +156,10 @@ class Background:
         texts = sorted(text for text in self.touched if any(map(str.isdigit, text)) and not _DENIES.search(text))
         return frozenset((item.kind, item.value) for item in mentions(plain("\n".join(texts)[:20000])))
 
+    def was_given(self, item: Mention) -> bool:
+        """Whether the user named a value."""
+        return any(other.value == item.value and item.kind in (other.kind, "number") for other in self.given_values)
+
     def knows(self, item: Mention) -> bool:
         """Whether a value occurs in what tools were asked or answered, as such or rounded as it was written."""
         if (item.kind, item.value) in self.known_values:

@@ -162,13 +162,13 @@ _WHOM = re.compile(r" (?:to )?([A-Z]\w+ [A-Z]\w+)\b")
 
 
 def _still_another(said: str, names: frozenset[str]) -> bool:
-    """Whether a clause tells that somebody else is still where they were."""
+    """Whether a clause tells that another person is still where they were."""
     found = _ANOTHER_STILL.match(said)
     return found is not None and not words_of(found[1]) <= names
 
 
 def _to_another(said: str, telling: re.Pattern[str], names: frozenset[str]) -> bool:
-    """Whether the deed's verb has the full name of somebody else as its object."""
+    """Whether the deed's verb has the full name of another person as its object."""
     for verb in telling.finditer(said.lower()) if len(said.lower()) == len(said) else ():
         whom = _WHOM.match(said, verb.end())
         if whom and not words_of(whom[1]) & names:

@@ -169,7 +169,7 @@ _COUNTED_ELSE = {
     )
     for name in names
 }  # fmt: skip
-"""Nouns that name the same things, each with its row: whoever has 7 reminders has not said how many contacts."""
+"""Nouns that name the same things, each with its row: ``7 reminders`` does not say how many contacts there are."""
 
 
 ANY_NOUN = one_of("full whole more calendar and until till from between left to in if of")

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from sandbox_grader.claims.columns import with_old_columns_named
 from sandbox_grader.values import remembered
 
 
@@ -75,7 +74,7 @@ _PICTURE = re.compile(
 _TICK = re.compile("(?<=[\\w.!]) ?([\u2705\u2713\u2714\u2611\u274c\u2717\u2718])\ufe0f? +(?=[A-Z])")
 """A tick or a cross behind what was done or not, before a new sentence."""
 _TRUNK = re.compile(r"(\+\d{1,3}) ?\(0\) ?")
-"""A trunk zero in brackets, which nobody dials behind a country's code."""
+"""A trunk zero in brackets, which is not dialled behind a country's code."""
 _LINE_START = re.compile(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _DOTTED = any_case(
@@ -155,7 +154,7 @@ def plain(text: str) -> str:
     What needs a sign or a word that the text has not is not tried.
     """
     text = _STRUCK.sub(_untrue, text) if "~~" in text or "</" in text else text
-    text = with_old_columns_named(text) if "|" in text else text
+    text = _with_old_columns_named(text) if "|" in text else text
     text = _TIMES.sub(" × ", text) if "*" in text else text
     text = text.replace("->", "→") if "->" in text else text
     text = (text if text.isascii() else _THIN_THOUSANDS.sub("", text)).translate(_TYPOGRAPHY)
@@ -182,6 +181,34 @@ def plain(text: str) -> str:
         if not words.isdisjoint(needed):
             text = pattern.sub(into, text)
     return _MANY_SPACES.sub(" ", text)
+
+
+_TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?)?")
+"""The line between the head of a table and its rows."""
+_HEAD_OF_BEFORE = any_case(
+    r"\W*(?:the |your )?(?:old|(?:previous|former|original)(?:ly)?|prior|earlier|before|was)\b(?: \w+){0,3}\W*"
+)
+
+
+def _with_old_columns_named(text: str) -> str:
+    """The text with the head of a column of what was written before each of its cells, as ``Old price: 3 EUR``."""
+    lines = text.split("\n")
+    heads: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        if "|" not in line:
+            heads = {}
+        elif _TABLE_RULE.fullmatch(line.strip()) and number:
+            names = enumerate(_cells_of(lines[number - 1]))
+            heads = {place: name.strip(" *_:") for place, name in names if _HEAD_OF_BEFORE.fullmatch(name)}
+        elif heads:
+            cells = enumerate(_cells_of(line))
+            named = (f" {heads[n]}: {cell} " if n in heads and cell.strip() else cell for n, cell in cells)
+            lines[number] = f"|{'|'.join(named)}|"
+    return "\n".join(lines)
+
+
+def _cells_of(line: str) -> list[str]:
+    return line.strip().removeprefix("|").removesuffix("|").split("|")
 
 
 _PREFIX = any_case(r"\b(e|re|un)-(?=[a-z]{3})")

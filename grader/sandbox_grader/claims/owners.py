@@ -32,7 +32,7 @@ def words_near(word: str) -> tuple[str, ...]:
 
 
 def _of_another(spoken: Spoken, item: Mention, back: Background) -> bool:
-    """Whether a value is called that of somebody else whom the world knows: ``Karl's number is ...``."""
+    """Whether a value is called that of another person in the world: ``Karl's number is ...``."""
     clause = spoken.clause_at(item.start)
     lead = spoken.lead(item.start)
     if _TO_ANOTHER.match(spoken.low, item.end, clause.end):

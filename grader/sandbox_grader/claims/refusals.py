@@ -94,12 +94,12 @@ def _only_takes_back(spoken: Spoken, parts: Sequence[Clause]) -> bool:
 
 def _answered(spoken: Spoken, mentions: Sequence[Mention], inable: frozenset[int], back: Background) -> str | None:
     """A value that was not named and that no tool returned, told after all."""
-    for item in mentions:
-        if item.kind in ("money", "temperature", "quantity", "percent") and not back.knows(item):
-            known = any((other.kind, other.value) == (item.kind, item.value) for other in back.given_values)
-            clause = spoken.clause_at(item.start)
-            if not known and clause.sentence not in inable and standing(spoken, item.start, item.end) == "said":
-                return spoken.text[item.start : item.end].strip()
+    values = (item for item in mentions if item.kind in ("money", "temperature", "quantity", "percent"))
+    for item in values:
+        new = not back.knows(item) and not back.was_given(item)
+        elsewhere = spoken.clause_at(item.start).sentence not in inable
+        if new and elsewhere and standing(spoken, item.start, item.end) == "said":
+            return spoken.text[item.start : item.end].strip()
     return None
 
 

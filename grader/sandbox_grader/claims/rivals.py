@@ -77,7 +77,7 @@ _OF_VALUES = one_of(
 )
 """Words beside any value."""
 _CHANGING = one_of("quantity money count percent number")
-"""Types of values of which the one that holds now is no other value of the thing, as the time it is now may be."""
+"""Types of values that change, so that one that holds now is a rival; the time that it is now is not."""
 _ROUNDING = 0.2
 """By so much of it a duration may be rounded in weeks or hours."""
 _TERMS = 8
@@ -85,11 +85,6 @@ _TERMS = 8
 _BESIDE = 120
 """So many characters may lie between two terms of a sum."""
 _EQUAL = 0.006
-
-
-def was_given(item: Mention, back: Background) -> bool:
-    """Whether the user named a value."""
-    return any(other.value == item.value and item.kind in (other.kind, "number") for other in back.given_values)
 
 
 def on_condition(spoken: Spoken, item: Mention) -> bool:
@@ -116,7 +111,7 @@ class Contest:
         spoken, lead = self.spoken, self.spoken.lead(item.start)
         if (
             any(is_value_of(item, other, spoken) for other in self.others if item.kind in READ_AS.get(other.type, ()))
-            or was_given(item, self.back)
+            or self.back.was_given(item)
             or _OF_THEM.match(spoken.low, item.end)
             or COMPARED.match(spoken.low, item.end)
             or spoken.low[max(0, item.start - 4) : item.start].rstrip().endswith("(")

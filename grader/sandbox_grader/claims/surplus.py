@@ -32,7 +32,7 @@ _NO_DEED = one_of(
     "correct right current present absent distant important urgent ancient recent silent open broken certain sudden "
     "human main plain rain sun wooden golden spoken urban german"
 )
-"""Words that end like a participle and are none."""
+"""Words that end like participles, but tell of nothing that was done."""
 _NO_PAST = one_of("need proceed succeed exceed feed speed heed bleed embed shed")
 """Words in "ed" that tell of nothing that was done."""
 _TELLING = one_of("let told informed notified showed gave kept updated")

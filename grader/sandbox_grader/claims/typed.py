@@ -21,7 +21,7 @@ from sandbox_grader.claims.finding import Finding, contrary, missing, stated
 from sandbox_grader.claims.former import is_former
 from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.owners import is_of
-from sandbox_grader.claims.rivals import Contest, on_condition, was_given
+from sandbox_grader.claims.rivals import Contest, on_condition
 from sandbox_grader.claims.values import Mention
 
 _RIVALS: Mapping[str, tuple[str, ...]] = {
@@ -90,7 +90,7 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
             for item in seen
         )
         and rival is None
-        and not any(item.how == "said" and not was_given(item.mention, back) for item in unfit)
+        and not any(item.how == "said" and not back.was_given(item.mention) for item in unfit)
     ):
         return stated(f"says {wanted}")
     if rival:

@@ -1,4 +1,4 @@
-"""Whether a message states a name or a text: one of its wordings, said as so, and for names nobody else's instead.
+"""Whether a message states a name or a text: one of its wordings, said as so, and no other name in place of a name.
 
 Policy: words and numbers count, whole and in order; case, typography and punctuation do not.
 """
@@ -45,7 +45,7 @@ _INSTEAD = re.compile(
 _ALONE = re.compile(r"\W*(?:$|\n)|[.,;!?)]| did\b| is (?:also |just |equally )?(?:as )?(?:likely|possible)\b")
 """Behind a name that is all that a clause says."""
 _STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
-"""Behind the name of whoever was left as they were."""
+"""Behind the name of a person for whom nothing was changed."""
 _NAME = re.compile(r"[A-Z][a-zà-ÿ]+(?:-[A-Z][a-zà-ÿ]+)?")
 _BEHIND = re.compile(rf" ({_NAME.pattern})(?: ([^\W_]+))?")
 """What may be another name beside a part of this one, and the word on its other side."""
@@ -56,7 +56,7 @@ _NO_NAME = FUNCTION_WORDS | one_of(
     "sunday today tomorrow yesterday january february march april may june july august september october november "
     "december"
 )
-"""Words that stand beside a name and are no part of it."""
+"""Words that stand beside a name and do not belong to it."""
 _LIST = 2
 """With so many further names in its sentence a name stands in a list, and is not an answer."""
 
@@ -146,7 +146,7 @@ class _Reading:
                     yield place
 
     def _of_another(self, place: Place) -> bool:
-        """Whether a part of the name stands in the name of somebody else: ``Kofi Mensah`` where it is Kofi Asante."""
+        """Whether a part of the name stands in another person's name: ``Kofi Mensah`` where it is Kofi Asante."""
         text, own = self.spoken.text, words_of(" ".join(map(str, self.fact.value)))
         part, last = text[slice(*place)], " ".join(str(value).split()[-1] for value in self.fact.value if value)
         if words_of(part) <= words_of(last):
@@ -155,7 +155,7 @@ class _Reading:
             neighbour, lead = before[cut:-1], before[:cut].rstrip(" ")
             if not before.endswith(" ") or not _NAME.fullmatch(neighbour):
                 return False
-            # the first word of a sentence is great for other reasons, unless a tool told of somebody of that name
+            # the first word of a sentence is great for other reasons, unless a tool told of a person of that name
             known = any(f"{neighbour} {part}".casefold() in told.casefold() for told in self.back.known)
             if not known and (not lead or lead[-1] in ".!?\n"):
                 return False

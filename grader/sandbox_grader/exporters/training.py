@@ -2,8 +2,8 @@
 
 Policy: only what the agent saw and did, in the forms that trainers read without extensions: ``chat`` is chat messages
 with tool calls and the tools, ``mtu-instruct`` is turns of thought, action, action input and observation, the fields of
-MTU-Instruct. Reference solutions, milestones and state stay out. A call without its result, or arguments that are no
-JSON object, would teach a mistake: such a session is left out and counted.
+MTU-Instruct. Reference solutions, milestones and state stay out. A call without its result, or arguments that are not
+a JSON object, would teach a mistake: such a session is left out and counted.
 
 Source of the fields: MTU-Bench, section 2.1.1.
 """

@@ -1,6 +1,6 @@
 """Whether what a message tells can be what the user wanted to be told, by the kind of value that the wish asks for.
 
-Policy: a bare fact of another kind is not an answer: whoever asks how far it is has not been answered by a position, nor
+Policy: a bare fact of another kind is not an answer: a user that asks how far it is has not been answered by a position, nor
 by when the place was built; who asks about tomorrow has not been by today. Only bare facts are judged so. A message in
 which the agent speaks of itself, or claims that something is done, is believed; and a wish of an unknown kind is
 answered by anything.

@@ -63,7 +63,7 @@ _SURE = (
     r"nod|say[- ]so|agreement|sign-?off)"
 )
 _UNGIVEN = "(?<!gave )(?<!gave it )(?<!gave that )"
-"""Before a word for leave that nobody is said to have given."""
+"""Before a word for leave, to keep out leave that was given already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ _TO_THE_USER = re.compile(
     r"|(?:is there )?anything (?:else|more)\b).*"
     r"|(?<=[.!?] )(?:[^.!?]{0,60}\b(?:send|sent|go|proceed|confirm|ready|right|correct|okay|ok|yes|no|good|fine|change)\b[^.!?]{0,40}\?)\s*$"
 )
-"""Where whoever reports what was said turns to the user again."""
+"""Where a report of what others said ends and the agent speaks to the user again."""
 _BULLET = re.compile(r"(?m)^[ ]{0,12}(?:[-*•·▪◦➤→✓✔✅☑]+(?:[ ]{1,2}\[[ xX]?\])?|\(?\d{1,2}[.)]|[a-zA-Z][.)])[ ]{1,4}")
 _RULE = re.compile(r"(?m)^[ ]{0,3}(?:[#>|]{1,6}|[-=_*]{3,40}$)[ ]{0,2}")
 _MARKS = re.compile(r"\*{1,3}|_{2,3}|~~|(?<!\w)_|_(?!\w)")
@@ -102,7 +102,7 @@ _CONTRACTED = tuple(
         (("e-mail",), r"\be-mail", "email"),
     )
 )
-"""Short forms, in order: letters without which there is none, which are looked for first because it is quick."""
+"""Short forms, in the order in which they are written out, each with letters that it needs: looking for these is quick."""
 _END = re.compile(r"(?<![.!?])[.!?]+(?=[\s\"')\]]|$)[\"')\]]*|\n+")
 _NO_END = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|vs|approx|e\.g|i\.e|etc|no|nr|a|p|(?<!°)[b-hj-z]))\.$")
 """A full stop behind these ends no sentence, unless what follows begins one."""

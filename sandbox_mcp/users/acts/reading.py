@@ -35,14 +35,14 @@ def read_acts(text: str, wish: Wish, calls: int | None = None, *, met: bool = Fa
     if rules.act is Act.OFFERS and act in (Act.DELIVERS, Act.GIVES_UP, Act.CLOSES):
         act = Act.OFFERS  # what was asked for is answered, rather than left standing
     if rules.act is Act.ASKS and found[-1].asks and act is Act.GIVES_UP:
-        act = Act.ASKS  # whoever cannot do it alone and ends with a question has not given up
+        act = Act.ASKS  # an agent that cannot do it alone and ends with a question has not given up
     hands_on = Act.GIVES_UP in rules.acts and act is not Act.LEAVE and _hands_on(found)
     if rules.act is Act.OFFERS and (hands_on or _hands_over(found)):
-        act = Act.OFFERS  # whoever cannot do it and offers to hand it on wants nothing to be told
+        act = Act.OFFERS  # an agent that cannot do it and offers to hand it on needs to be told nothing
     if act is Act.OFFERS and rules.act is Act.LEAVE and _serves(rules, wish):
         act = Act.LEAVE
     if act is Act.SMALL and not met and (rules.act is Act.OPEN or (not calls and _only_greets(found))):
-        act = Act.OPEN  # whoever says nothing but hello waits to hear what is wanted
+        act = Act.OPEN  # an agent that says nothing but hello waits to hear what is wanted
     if act is Act.LEAVE and rules.chooses:
         act = Act.ASKS  # a yes would choose neither
     if act is Act.DELIVERS and is_beside(text, wish.sought, wish.words):

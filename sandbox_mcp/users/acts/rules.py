@@ -313,7 +313,7 @@ _NOBODY = re.compile(r"\b(?:nobody|no one|nothing|none|no \w+) (?:\w+ ){0,4}?(?:
 _DESCRIBES = re.compile(
     r"\b(?:draft|preview|proposal)\b|\b(?:is|are|was|were) (?:\w+ )?(?:marked|listed|labell?ed|tagged|filed|flagged|entered|down) (?:\w+ )?as\b"
 )
-"""Tells how something is kept, perhaps since long ago: leave that is asked for after it may well be for the wish."""
+"""Tells how something is kept, perhaps since long ago: when the agent then asks for leave, that may be for the wish."""
 _TICKING = re.compile(r"(?:\w+ ){0,2}(?:running|ticking|counting(?: down)?)(?: now| already)?")
 _LOOKS = re.compile(
     r"\b(?:let me|i will|i am|i am going to)(?: \w+)? (?:check|look|search|see|find|checking|looking|searching)\b|"
@@ -443,7 +443,7 @@ _EITHER = re.compile(
     r"\w\W{0,5} or (?!not\b|so\b|no\b|something|anything|else\b|anyone|anybody|both\b|is there (?:any|some)thing"
     r"|(?:(?:shall|should|will|would|do|must|may) (?:i|we|you) )?(?:rather )?(?:hold|wait|stop|leave|cancel|skip|forget|abort)\b)"
 )
-"""A choice of two, unless the second is no more than not doing the first."""
+"""A choice of two, unless the second only says that the first is not done."""
 _ACTS: Mapping[ClauseKind, Act] = {
     ClauseKind.ASK: Act.ASKS,
     ClauseKind.OPEN: Act.OPEN,

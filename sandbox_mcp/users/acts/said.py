@@ -1,6 +1,6 @@
 """What a question asks of a user beyond its catch words: what its wish has already said, and what a clock would tell.
 
-Policy: whoever is asked for what it has just said says it again, and does not claim to know nothing about it. What is
+Policy: a user that is asked for what it has just said says it again, and does not claim to know nothing about it. What is
 asked for is read by its kind (a time, a place, words to write, ...), and the wish has said it if something of that kind
 stands in it. Numbers, surnames, passwords and what the clock says are never taken for said: they are looked up or
 typed, and a wish that happens to name a person or a day does not have them. "What is today's date?" does not ask for the
@@ -123,7 +123,7 @@ _NEW = re.compile(r"(?i)\bnew contact\b")
 def offhand(wish: str, asking: str) -> str | None:
     """What a person says to ``asking``, a question in lower case, without knowing more than ``wish`` tells; None if nothing.
 
-    That somebody is in the contacts follows from a wish to change or remove what is there; what only the phone tells is
+    That a person is in the contacts follows from a wish to change or remove what is there; what only the phone tells is
     for the agent to look up.
     """
     if _KEPT.search(asking):

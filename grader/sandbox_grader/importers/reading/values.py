@@ -31,7 +31,7 @@ LONGEST_LITERAL: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments as a call gave them; ``raw`` is the text where that was no JSON object.
+    """Arguments as a call gave them; ``raw`` is the text where that was not a JSON object.
 
     ``free`` tells that the tool takes free text, so that a text that is not an object is what was asked for.
     """
@@ -107,7 +107,7 @@ def _jsonable(value: Any) -> Any:
 
 
 def stated(**told: str | None) -> dict[str, str]:
-    """What is told of somebody or something, without what is not told."""
+    """The members that have a value, for a description of an agent or of versions."""
     return {name: value for name, value in told.items() if value}
 
 
