@@ -50,7 +50,7 @@ class _Came:
 _Once = Callable[[Snapshot, random.Random], _Tried | None]
 """One trial in a state; None where nothing could be tried."""
 _Happening = Callable[[Transaction], tuple[Any, Any] | None]
-"""One trial in a transaction: it returns what came of it and the type that was expected, or None if nothing was tried."""
+"""One trial in a transaction: what came of it, and the type that was expected; None if nothing was tried."""
 
 
 def tried(
