@@ -1,12 +1,14 @@
 # The lobby and the control API over HTTP. docs/serving.md tells how to run it.
 FROM python:3.13-slim AS build
+# What is installed beside the base: llm for the openai agent and the llm user, storage, ... as in --build-arg EXTRAS=llm,storage
+ARG EXTRAS=""
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY sandbox_mcp ./sandbox_mcp
 COPY scenarios/sandbox_scenarios ./scenarios/sandbox_scenarios
 COPY grader/sandbox_grader ./grader/sandbox_grader
 COPY clients/sandbox_clients ./clients/sandbox_clients
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir .
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}"
 
 FROM python:3.13-slim
 LABEL io.modelcontextprotocol.server.name="io.github.sandbox-mcp/sandbox-mcp"

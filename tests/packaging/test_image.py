@@ -19,6 +19,7 @@ import pytest
 
 from sandbox_mcp.cli.serve import DEFAULT_PORT
 from tests.e2e.processes import run
+from tests.each import each
 from tests.packaging.files import ROOT, packages, project, text
 
 BIN = Path(sys.executable).parent
@@ -63,8 +64,13 @@ def test_the_build_is_sent_nothing_else() -> None:
     assert any(fnmatch("a/__pycache__", rule.replace("**/", "*/")) for rule in rules[1:])
 
 
-def test_it_installs_the_base_and_no_extra() -> None:
-    assert "/venv/bin/pip install --no-cache-dir ." in said("RUN")[0]
+@each(("extras", "installed"), [("", "."), ("llm", ".[llm]"), ("llm,storage", ".[llm,storage]")])
+def test_it_installs_the_base_and_the_extras_that_are_named(extras: str, installed: str) -> None:
+    _, asked, wanted = said("RUN")[0].rpartition("/venv/bin/pip install --no-cache-dir ")
+    told = subprocess.run(
+        ["sh", "-c", f"echo {wanted}"], env={"EXTRAS": extras}, capture_output=True, text=True, check=True
+    )
+    assert (asked != "", said("ARG"), told.stdout.strip()) == (True, ['EXTRAS=""'], installed)
 
 
 def test_it_runs_as_somebody_without_rights() -> None:
