@@ -195,8 +195,12 @@ class Answering:
                 params = ctx.params or {}
                 name = name_in(params.get("name"))
                 return await self._carried_out(name, self._result(ctx, name, params), ctx.protocol_version)
-            case "tools/list":
-                return await self._list(ctx, call_next)
+            case "tools/list":  # the SDK's own answer for this protocol version; servers without pages share it
+                presentation = self._face.presentation(ctx)
+                known = self._lists.setdefault(presentation, {}) if self._pages.tools else presentation.lists
+                if ctx.protocol_version not in known:
+                    known[ctx.protocol_version] = _wired(await call_next(ctx))
+                return known[ctx.protocol_version]
             case "initialize" | "server/discover":
                 answer = _wired(await call_next(ctx))
                 offered = offered_to(answer["capabilities"], announces=self._face.announces(ctx))
@@ -247,14 +251,6 @@ class Answering:
         if isinstance(result, Refused) and (opened := self._face.attended(ctx)) is not None:
             return await self._confirming.ask(ctx, opened, AgentCall(name, arguments), result)
         return result
-
-    async def _list(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The SDK's own answer for this protocol version; all servers without pages share it."""
-        presentation = self._face.presentation(ctx)
-        known = self._lists.setdefault(presentation, {}) if self._pages.tools else presentation.lists
-        if ctx.protocol_version not in known:
-            known[ctx.protocol_version] = _wired(await call_next(ctx))
-        return known[ctx.protocol_version]
 
 
 async def _unreachable(_: Context, params: CallToolRequestParams) -> NoReturn:

@@ -136,19 +136,15 @@ def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
         with writing(path):
             if not held.enter_context(FileLock(path.with_name(f".{path.name}.lock")).held(within=0)):
                 raise SandboxError(f"another mirror writes on the tape {str(path)!r}; give each its own")
-            _check_old(path, redacted)
+            if path.exists() and path.stat().st_size:
+                known = read_tape(path).redacted
+                if known != redacted:
+                    listed = " ".join(f"--redact {name}" for name in sorted(known)) or "no --redact"
+                    told = f"the tape {str(path)!r} was begun with {listed}; go on with the same, or use another tape"
+                    raise SandboxError(told)
+                mend_log(path)
             file = held.enter_context(path.open("ab", buffering=0))
         yield TapeWriter(path, file.fileno(), redacted)
-
-
-def _check_old(path: Path, redacted: frozenset[str]) -> None:
-    if not path.exists() or not path.stat().st_size:
-        return
-    known = read_tape(path).redacted
-    if known != redacted:
-        listed = " ".join(f"--redact {name}" for name in sorted(known)) or "no --redact"
-        raise SandboxError(f"the tape {str(path)!r} was begun with {listed}; go on with the same, or use another tape")
-    mend_log(path)
 
 
 @asynccontextmanager

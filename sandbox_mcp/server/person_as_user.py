@@ -58,14 +58,9 @@ async def settle_reply(
         return await opened.answered(asked.content, UserTurn(None, channel))
     if action != "accept" or not isinstance(reply, str) or not reply.strip():
         return replace(asked, error=DISMISSED)
-    turn = _turn(opened.session, asked.content, readable(reply))
-    return await opened.answered(asked.content, replace(turn, meta=channel))
-
-
-def _turn(session: Session, content: str, reply: str) -> UserTurn:
-    """The person's turn; a command that means nothing is said as it stands."""
-    dialogue = (*session.dialogue, Line("agent", as_read(content)))
+    said, dialogue = readable(reply), (*opened.session.dialogue, Line("agent", as_read(asked.content)))
     try:
-        return turn_of(reply, session.spec.scenario.user, dialogue)
-    except TypedError:
-        return UserTurn(reply.strip())
+        turn = turn_of(said, opened.session.spec.scenario.user, dialogue)
+    except TypedError:  # a command that means nothing is said as it stands
+        turn = UserTurn(said.strip())
+    return await opened.answered(asked.content, replace(turn, meta=channel))

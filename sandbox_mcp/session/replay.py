@@ -46,7 +46,16 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
             if event.changes:
                 yield ReplayDifference(event.seq, "changes", text_of(event.changes), "[]")
             continue
-        yield from _compare(event, _again(stage, event))
+        outcome = _again(stage, event)
+        if outcome.tool is None:
+            yield ReplayDifference(event.seq, "tool", text_of(event.tool), "unknown to this version")
+            continue
+        fault = outcome.fault
+        recorded_error = [event.error.type, without_arguments(event.error.message)] if event.error else None
+        replayed_error = [fault.type, without_arguments(fault.message)] if fault else None
+        results, changes = (event.result, outcome.result), (event.changes, outcome.changes)
+        values = [("error", recorded_error, replayed_error), ("result", *results), ("changes", *changes)]
+        yield from unlike(event.seq, values)
 
 
 def _again(stage: Stage, event: ToolCall) -> Outcome:
@@ -67,18 +76,6 @@ def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
         return stage.happen(due)[0] if due else Outcome(None, event.arguments)
     except WorldFailedError:
         return Outcome(None, event.arguments)
-
-
-def _compare(event: ToolCall, outcome: Outcome) -> Iterator[ReplayDifference]:
-    if outcome.tool is None:
-        yield ReplayDifference(event.seq, "tool", text_of(event.tool), "unknown to this version")
-        return
-    fault = outcome.fault
-    recorded_error = [event.error.type, without_arguments(event.error.message)] if event.error else None
-    replayed_error = [fault.type, without_arguments(fault.message)] if fault else None
-    results, changes = (event.result, outcome.result), (event.changes, outcome.changes)
-    values = [("error", recorded_error, replayed_error), ("result", *results), ("changes", *changes)]
-    yield from unlike(event.seq, values)
 
 
 def unlike(seq: int, values: Iterable[tuple[str, Any, Any]]) -> Iterator[ReplayDifference]:

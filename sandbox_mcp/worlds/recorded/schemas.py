@@ -63,19 +63,13 @@ class _Writing:
         if keyword in _SCHEMAS or (keyword in _OR_FLAGS and isinstance(held, Mapping)):
             return self.schema(held, via)
         if keyword == "type":
-            return _known_kinds(held)
+            listed = cast("list[Any]", held if isinstance(held, list) else [held])
+            known: list[Any] = [kind for kind in listed if kind in _KINDS]
+            return _NOTHING if not known else known if isinstance(held, list) else known[0]
         if keyword == "required":
             return names_in(held)
         well_formed = keyword != "enum" or isinstance(held, list)
         return cast("Any", held) if well_formed else _NOTHING
-
-
-def _known_kinds(held: Any) -> Any:
-    listed = cast("list[Any]", held if isinstance(held, list) else [held])
-    known: list[Any] = [kind for kind in listed if kind in _KINDS]
-    if not known:
-        return _NOTHING
-    return known if isinstance(held, list) else known[0]
 
 
 def names_in(required: object) -> list[str]:
