@@ -79,7 +79,7 @@ def _with_groups(scenario: Scenario) -> list[Tool]:
     return [tool for name, tool in others if tool.domain in groups and name not in scenario.without]
 
 
-Change = Callable[[PresentedTool, World], PresentedTool]
+Restyling = Callable[[PresentedTool, World], PresentedTool]
 
 
 def _rename_tool(tool: PresentedTool, home: World) -> PresentedTool:
@@ -142,7 +142,7 @@ class Variant:
     """
 
     select: Selection
-    change: Change = lambda tool, _: tool
+    change: Restyling = lambda tool, _: tool
     told: Telling = "all"
     free_text: bool = False
 

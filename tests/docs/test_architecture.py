@@ -45,9 +45,9 @@ def test_every_class_and_function_is_there(name: str) -> None:
 
 
 def test_every_package_is_on_the_page() -> None:
-    inner = [path for path in (ROOT / "sandbox_mcp").iterdir() if (path / "__init__.py").exists()]
-    packages = {f"sandbox_mcp/{path.name}/" for path in inner} | {f"{package}/" for package in PACKAGES[1:]}
-    assert packages == set(re.findall(r"^\| `([^`]+/)` \|", PAGE.partition("## Glossary")[0], re.MULTILINE))
+    folders = (path.parent for package in PACKAGES for path in (ROOT / package).rglob("__init__.py"))
+    packages = sorted(f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders if folder.name != "sandbox_mcp")
+    assert packages == sorted(re.findall(r"^\| `([^`]+/)` \|", PAGE.partition("## Glossary")[0], re.MULTILINE))
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
@@ -65,6 +65,21 @@ def test_the_glossary_is_short() -> None:
 def test_a_class_name_means_one_thing_in_all_packages() -> None:
     classes = {name: files for name, files in definitions().items() if name[0].isupper() and "." not in name}
     assert {name: files for name, files in classes.items() if files[1:]} == {}
+
+
+def test_no_other_name_takes_a_word_of_the_glossary() -> None:
+    """As an alias of a type would, which reads like a class."""
+    words = {name for name in CLASSES if "." not in name}
+    given = [
+        (name.id, path.name)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign)
+        for name in node.targets
+        if isinstance(name, ast.Name) and name.id in words
+    ]
+    assert given == []
 
 
 def test_the_picture_names_packages_that_exist() -> None:

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Outcome = Literal["stated", "missing", "contrary"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """``missing``: nothing was said about it. ``contrary``: it was denied, taken back, or something else was said."""
 
-    outcome: Outcome
+    outcome: Literal["stated", "missing", "contrary"]
     why: str
     shown: str = ""
 

@@ -117,10 +117,10 @@ class Compare:
 
 FAVOURABLE = Compare(None)
 """The comparison that no other exceeds."""
-Comparison = Callable[[Expected, str, Any], float]
+Likeness = Callable[[Expected, str, Any], float]
 
 
-def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Comparison) -> float:
+def fields_of(expected: Mapping[str, Expected], actual: Mapping[str, Any], compare: Likeness) -> float:
     """The geometric mean over the named columns or arguments; an absent one counts as null. Nothing named is 1."""
     values = list[float]()
     for name, value in expected.items():

@@ -7,7 +7,7 @@ from sandbox_mcp.world.tables import Id, Table, key
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.lookups.looking import first, has_words, known, window
 
-Outcome = Literal["success", "partial failure", "failure"]
+LaunchOutcome = Literal["success", "partial failure", "failure"]
 Orbit = Literal["low", "polar", "geostationary", "lunar"]
 Seat = Literal["commander", "pilot", "engineer", "specialist"]
 
@@ -39,7 +39,7 @@ class Launch(Table, fixed="data/space_launches.csv"):
     rocket: Id[Rocket]
     site: str
     day: str
-    outcome: Outcome
+    outcome: LaunchOutcome
 
 
 class Payload(Table, fixed="data/space_payloads.csv"):
@@ -103,7 +103,7 @@ class LaunchDetails(LaunchLine):
     """What is known of a launch."""
 
     site: str
-    outcome: Outcome
+    outcome: LaunchOutcome
     rocket: str
     rocket_name: str
     agency: str
@@ -219,7 +219,7 @@ def find_launch(
     mission: str | None = None,
     after: str | None = None,
     before: str | None = None,
-    outcome: Outcome | None = None,
+    outcome: LaunchOutcome | None = None,
 ) -> list[LaunchLine]:
     """Find launches by mission, day or outcome, the earliest first, 25 at most.
 
@@ -330,7 +330,7 @@ def find_payloads_with_launch(tx: Tx, launch: Id[Launch]) -> list[PayloadLine]:
 
 
 @spaceflight.query
-def find_launches_with_rocket(tx: Tx, rocket: Id[Rocket], outcome: Outcome | None = None) -> list[LaunchLine]:
+def find_launches_with_rocket(tx: Tx, rocket: Id[Rocket], outcome: LaunchOutcome | None = None) -> list[LaunchLine]:
     """List the launches of a type of rocket, the earliest first, 25 at most.
 
     Args:
