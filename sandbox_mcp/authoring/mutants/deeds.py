@@ -139,7 +139,11 @@ def _changes(case: RehearsedSolution, call: PlannedCall) -> Sequence[Change] | N
         return None
     bound = bind(case.stage.tools(ALL), call.tool, call.arguments)
     world = case.wide.world
-    outcome = run(Running(world.snapshot, world.clock, IdStream("trial")), bound) if isinstance(bound, Bound) else bound
+    outcome = (
+        run(Running(world.snapshot, world.clock, IdStream("trial"), world.knowledge), bound)
+        if isinstance(bound, Bound)
+        else bound
+    )
     idle = case.scenario.home.agent_tools[call.tool].action and not outcome.changes
     return None if outcome.fault is not None or idle else outcome.changes
 

@@ -22,7 +22,13 @@ class Lamp(Table):
     lit: bool = column(called=["lamp", "light"])
 
 
-house = World("house", tables=[Controls, Lamp], place="in the house")
+class Manual:
+    """What the house's controls can do, in which tools look it up."""
+
+    broken: frozenset[str] = frozenset()
+
+
+house = World("house", tables=[Controls, Lamp], place="in the house", knowledge=Manual)
 
 
 @house.query
@@ -34,4 +40,6 @@ def look_at_controls(tx: Tx) -> Controls:
 @house.action(updates=[Controls.heating])
 def set_heating(tx: Tx, on: bool) -> Controls:
     """Switch the heating."""
+    if "heating" in tx.knowledge.broken:
+        raise ConnectionError("the heating does not answer")
     return tx.change(tx.one(Controls), heating=on)

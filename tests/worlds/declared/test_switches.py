@@ -150,3 +150,7 @@ class TestMeans:
 
 def test_a_switch_that_nobody_asked_for_is_expected_to_cost_a_share_and_no_more(suite: Suite) -> None:
     assert lint_scenario(suite, "house_is_it_quiet").complaints == ()
+
+
+def test_bad_plays_have_what_tools_look_things_up_in(suite: Suite) -> None:
+    assert lint_scenario(suite, "house_warm_it").complaints == ()
