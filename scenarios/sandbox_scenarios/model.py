@@ -144,11 +144,15 @@ class Milestone:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One call of a reference solution. ``label`` names its result for ``$label.path`` in later arguments."""
+    """One call of a reference solution. ``label`` names its result for ``$label.path`` in later arguments.
+
+    ``as_text`` says that the tool takes actions as free text; a world may have a tool of the same name.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     label: str | None = None
+    as_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ def staged(solution: Solution, scenario: Scenario, variant: str, offered: Mappin
         return presented_solution(solution, offered)
 
     def as_action(call: PlannedCall) -> PlannedCall:
-        return replace(call, tool=ACT, arguments={"action": {"name": call.tool, "arguments": call.arguments}})
+        arguments = {"action": {"name": call.tool, "arguments": call.arguments}}
+        return replace(call, tool=ACT, arguments=arguments, as_text=True)
 
     return _with_each_call(presented_solution(solution, actions(scenario, variant)), as_action)
 
@@ -61,6 +62,6 @@ def ready(call: PlannedCall, results: Mapping[str, Any], *, concrete: bool = Fal
         PlanError: there is no such result, or nothing at that path in it.
     """
     given = call.arguments if concrete else fill(call.arguments, results)
-    if call.tool != ACT:
+    if not call.as_text:
         return given
     return {"action": render(given["action"]["name"], given["action"]["arguments"])}

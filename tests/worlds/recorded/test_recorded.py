@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from sandbox_grader import grade
 from sandbox_scenarios import Suite
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.stage import Stage
@@ -16,6 +17,7 @@ from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.cli import group
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import plan
 from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
 from sandbox_mcp.users import ScriptedUser
@@ -206,6 +208,17 @@ def test_scenarios_over_a_tape_lint_run_grade_and_replay(tmp_path: Path):
         graded = invoke("grade", out / agent, *scenarios, "--json")
         assert json.loads(graded.stdout)["sessions"][0]["metrics"]["toolsandbox"]["score"] == score
     assert invoke("replay", out / "reference", "--world", TAPE).exit_code == 0
+
+
+def test_a_tool_may_have_the_name_of_the_one_that_takes_actions_as_text(tmp_path: Path):
+    for name in ("lamps.yaml", "lamps.jsonl"):
+        (tmp_path / name).write_text((HERE / name).read_text(encoding="utf-8").replace("set_lamp", "act"), "utf-8")
+    suite = Suite([tmp_path / "lamps.yaml"])
+    assert lint_scenario(suite, "light_the_second_lamp").complaints == ()
+    scenario = suite.get("light_the_second_lamp")
+    for variant in ("base", "text_actions"):
+        log = RehearsalStage(scenario).rehearse(scenario.solutions[0], variant).log
+        assert grade(log, scenario).score == 1
 
 
 def test_a_tape_has_no_code_to_check():
