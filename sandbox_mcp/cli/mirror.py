@@ -14,7 +14,12 @@ from sandbox_mcp.cli.options import FILE
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-o", "--out", required=True, type=FILE, help="The tape (.jsonl); one that exists is continued.")
-@click.option("--redact", multiple=True, metavar="NAME", help="An argument whose values are left out. May be repeated.")
+@click.option(
+    "--redact",
+    multiple=True,
+    metavar="NAME",
+    help="A name whose values are left out. May be repeated.",
+)
 @click.option(
     "--header",
     "headers",

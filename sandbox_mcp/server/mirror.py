@@ -2,15 +2,15 @@
 
 Policy: a call's line is written before its answer is passed on, so that a crash loses nothing that the client has
 seen. Calls go to the server one after another, so that the tape says what came before what. What cannot be passed on
-unchanged is named once; what must not be kept (headers, named arguments) never reaches the tape, not even where an
-answer repeats it.
+unchanged is named once; what must not be kept (headers, and what stands under a name to be left out, in arguments and
+answers alike) never reaches the tape, not even where another call or answer repeats it.
 """
 
 import json
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -112,9 +112,11 @@ class TapeWriter:
             self._secrets.update(part for part in (value, *value.split(" ", 1)[1:]) if len(part) >= SHORTEST)
 
     def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Write a call and what came of it; what was secret in one call is secret in all answers from then on."""
-        self._secrets.update(_secrets(arguments, self._redacted))
-        given, clean = without(arguments, self._redacted), _replaced(result, self._secrets)
+        """Write a call and what came of it; what was secret in one call is so in all calls and answers from then on."""
+        if self._redacted:
+            self._secrets.update(_secrets([arguments, result], self._redacted))
+        given = _replaced(without(arguments, self._redacted), self._secrets)
+        clean = _replaced(result, self._secrets)
         self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
         if TapeTool(tool.name, _wire(tool)).acts and result.get("isError") is not True:
             self._acted += 1
@@ -274,7 +276,10 @@ def _wire(message: Tool | CallToolResult) -> dict[str, Any]:
 
 
 def _secrets(value: Any, names: frozenset[str], inside: bool = False) -> Iterator[str]:
-    """The texts and numbers that stand under secret names, however deep, as texts."""
+    """The texts and numbers that stand under secret names, however deep, also in a text that is JSON; as texts."""
+    if isinstance(value, str) and not inside and value.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[str, Any]", value).items():
             yield from _secrets(item, names, inside or name in names)
@@ -299,16 +304,42 @@ def _replaced(value: Any, secrets: AbstractSet[str]) -> Any:
     """A JSON value without the secrets, also where they are numbers, names of members, or parts of JSON in a text."""
     if not secrets:
         return value
-    if isinstance(value, Mapping):
-        members = cast("Mapping[str, Any]", value).items()
-        return {_replaced(name, secrets): _replaced(item, secrets) for name, item in members}
-    if isinstance(value, list):
-        return [_replaced(item, secrets) for item in cast("list[Any]", value)]
-    if isinstance(value, str):
-        for secret in sorted(secrets, key=len, reverse=True):
-            for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
-                value = value.replace(written, REDACTED)
+    return _Cleaner(secrets).clean(value)
+
+
+class _Cleaner:
+    """Takes secrets out of JSON values; many secrets cost no more than few, because an answer may list thousands."""
+
+    def __init__(self, secrets: AbstractSet[str]) -> None:
+        self._secrets = secrets
+        self._written = {
+            form
+            for secret in secrets
+            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+        }
+        self._lengths = sorted({len(form) for form in self._written}, reverse=True)
+        self._starts = {form[:SHORTEST] for form in self._written}
+
+    def clean(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {self.clean(name): self.clean(item) for name, item in cast("Mapping[str, Any]", value).items()}
+        if isinstance(value, list):
+            return [self.clean(item) for item in cast("list[Any]", value)]
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return value if self._secrets.isdisjoint(_forms(value)) else REDACTED
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and not secrets.isdisjoint(_forms(value)):
-        return REDACTED
-    return value
+
+    def _text(self, text: str) -> str:
+        kept, begun, place = list[str](), 0, 0
+        while place <= len(text) - SHORTEST:
+            found = 0
+            if text[place : place + SHORTEST] in self._starts:
+                found = next((length for length in self._lengths if text[place : place + length] in self._written), 0)
+            if found:
+                kept += text[begun:place], REDACTED
+                begun = place = place + found
+            else:
+                place += 1
+        return "".join([*kept, text[begun:]])

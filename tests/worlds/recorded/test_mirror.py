@@ -176,6 +176,7 @@ def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
 
 
 PIN = 'pa"ss\\wörd'
+HIDDEN = {"pin": "[redacted]"}
 
 
 @each(
@@ -201,6 +202,36 @@ def test_a_secret_is_in_no_answer_on_the_tape_in_whatever_form(
     for written in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
         assert written not in whole
         assert json.dumps(written, ensure_ascii=False)[1:-1] not in whole
+
+
+@each(
+    "told",
+    [
+        {"structuredContent": {"session": {"pin": PIN}}},
+        {"structuredContent": {"session": [{"pin": [903817]}]}},
+        {"content": [{"type": "text", "text": json.dumps({"pin": PIN})}]},
+        {"content": [{"type": "text", "text": f" [{json.dumps({'pin': PIN}, ensure_ascii=False)}]"}]},
+    ],
+)
+def test_a_secret_that_an_answer_tells_by_its_name_is_on_no_line_of_the_tape(tmp_path: Path, told: Mapping[str, Any]):
+    tool, secret = Tool(name="log-in", input_schema={"type": "object"}), 903817 if "903817" in str(told) else PIN
+    with recording(tmp_path / "tape.jsonl", frozenset({"pin"})) as tape:
+        tape.record(tool, {}, told)
+        tape.record(tool, {"note": f"it is {secret}, is it", "deep": [{"pin": secret}]}, {"content": []})
+    whole = (tmp_path / "tape.jsonl").read_text(encoding="utf-8")
+    assert "903817" not in whole
+    assert "rd" not in whole
+    assert json.loads(whole.splitlines()[1])["arguments"] == {"note": "it is [redacted], is it", "deep": [HIDDEN]}
+
+
+def test_a_text_that_only_looks_like_json_hides_nothing_and_breaks_nothing(tmp_path: Path):
+    tool = Tool(name="log-in", input_schema={"type": "object"})
+    texts = ["{pin: 47110}", "[" * 100_000, '{"pin": "47110"', "[]", "{}"]
+    with recording(tmp_path / "tape.jsonl", frozenset({"pin"})) as tape:
+        for text in texts:
+            tape.record(tool, {"note": text}, {"content": [{"type": "text", "text": text}]})
+    lines = [json.loads(line) for line in (tmp_path / "tape.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["arguments"]["note"] for line in lines] == texts
 
 
 def test_no_value_of_a_header_reaches_the_tape_though_the_server_repeats_it(tmp_path: Path):
