@@ -3,6 +3,7 @@
 Policy: stdout belongs to the protocol; what cannot be passed on unchanged is named on stderr.
 """
 
+import logging
 import os
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
     from sandbox_mcp.server.mirror import Upstream, mirrored, recording
     from sandbox_mcp.server.stdio import serve_stdio
 
+    logging.getLogger("mcp.client.stdio").addFilter(_in_one_line)
     upstream = Upstream(url=url, headers=values) if url else Upstream(command=server)
 
     async def mirror() -> None:
@@ -61,3 +63,9 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
                 await serve_stdio(face)
 
     anyio.run(mirror)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """What the SDK says of a line that is not a message comes without the place in the SDK's own code."""
+    record.exc_info = None
+    return True

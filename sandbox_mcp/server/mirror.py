@@ -8,7 +8,8 @@ answers alike) never reaches the tape, not even where another call or answer rep
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,12 +25,14 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     ServerCapabilities,
     Tool,
 )
-from pydantic import ValidationError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
 
 from sandbox_mcp.errors import SandboxError, inner_errors
 from sandbox_mcp.server.context import Context
@@ -41,11 +44,14 @@ from sandbox_mcp.worlds.recorded import FORMAT, REDACTED, TapeTool, read_tape, w
 
 NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
 """What no server can do through a mirror, whatever it says."""
+_STAMPS = "io.modelcontextprotocol/"
+"""How the names begin under which the protocol itself puts something beside a result."""
 SHORTEST = 4
 """How long a secret must be to be looked for in answers: shorter ones are in many a word."""
 MOST_PAGES = 1000
 """On how many pages a server may list its tools."""
 Tell = Callable[[str], None]
+_ANSWER = TypeAdapter[CallToolResult | InputRequiredResult](CallToolResult | InputRequiredResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +100,24 @@ class TapeWriter:
         self._descriptor = descriptor
         self._redacted = redacted
         self._secrets = set[str]()
+        self._listed = dict[str, Mapping[str, Any]]()
         self._acted = 0
 
-    def begin(self, client: Client, tools: Sequence[Tool]) -> None:
-        """Write who answers, and the tools as listed."""
+    def begin(self, client: Client) -> None:
+        """Write who answers."""
         info = client.server_info
         named = {"name": info.name, "version": info.version} if info else {}
         told = {"instructions": client.instructions} if client.instructions else {}
         said = _replaced({**named, **told}, self._secrets)
         self._write({"kind": "server", "tape": FORMAT, **said, "redacted": sorted(self._redacted)})
+
+    def list(self, tools: Iterable[Tool]) -> None:
+        """Write the tools that are new, or listed in another way than before."""
         for tool in tools:
-            self._write({"kind": "tool", **_replaced(_wire(tool), self._secrets), "name": tool.name})
+            listed = _wire(tool)
+            if self._listed.get(tool.name) != listed:
+                self._listed[tool.name] = listed
+                self._write({"kind": "tool", **_replaced(listed, self._secrets), "name": tool.name})
 
     def hide(self, headers: Mapping[str, str]) -> None:
         """Write the values of these headers nowhere, nor what stands in one behind its scheme, as in ``Bearer ...``."""
@@ -161,28 +174,32 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
     entered = False
     try:
         async with upstream.connected() as client:
-            tools = await _listed(client)
             recorder.hide(upstream.headers)
-            recorder.begin(client, tools)
+            mirror = _Mirror(client, recorder, tell)
+            tools = await mirror.listed()
+            recorder.begin(client)
+            recorder.list(tools)
             for what in _kept_back(client.server_capabilities):
                 tell(f"not passed on: {what}")
             entered = True
-            yield _Mirror(client, recorder, {tool.name: tool for tool in tools}, tell).server()
+            yield mirror.server()
     except Exception as error:
         cause = inner_errors(error)[0]
         if entered or isinstance(cause, SandboxError):
             raise cause from error
         place = upstream.url or " ".join(upstream.command)
+        if isinstance(cause, ValidationError):
+            raise SandboxError(f"the server {place!r} answers in a form that is not MCP's: {_fault(cause)}") from error
         raise SandboxError(f"cannot reach the server {place!r}: {type(cause).__name__}: {cause}") from error
 
 
 class _Mirror:
     """What the client is offered, and the calls that go through."""
 
-    def __init__(self, client: Client, recorder: TapeWriter, tools: Mapping[str, Tool], tell: Tell) -> None:
+    def __init__(self, client: Client, recorder: TapeWriter, tell: Tell) -> None:
         self._client = client
         self._recorder = recorder
-        self._tools = tools
+        self._tools: Mapping[str, Tool] = {}
         self._tell = tell
         self._one_by_one = anyio.Lock()
         self._told = set[str]()
@@ -199,35 +216,79 @@ class _Mirror:
             **handlers,
         )
 
-    async def _list(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[*self._tools.values()])
+    async def listed(self) -> Sequence[Tool]:
+        """What the server lists at this moment; of several tools of one name the last."""
+        found = await _listed(self._client)
+        self._tools = {tool.name: tool for tool in found}
+        for name, times in Counter(tool.name for tool in found).items():
+            if times > 1:
+                self._once(f"not passed on: the server lists {name} {times} times, and the last stands for all")
+        return [*self._tools.values()]
 
-    async def _call(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
-        arguments = params.arguments or {}
-        request = CallToolRequest(params=CallToolRequestParams(name=params.name, arguments=params.arguments))
+    async def _list(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        tools = await self.listed()
+        self._recorder.list(tools)
+        if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            tools = [self._without_other_than_objects(tool) for tool in tools]
+        return ListToolsResult(tools=[*tools])
+
+    def _without_other_than_objects(self, tool: Tool) -> Tool:
+        """The tool for a client whose version of the protocol knows objects alone as structured results."""
+        if tool.output_schema is None or tool.output_schema.get("type") == "object":
+            return tool
+        self._once(f"not passed on: what results of {tool.name} look like, because its client knows objects alone")
+        return tool.model_copy(update={"output_schema": None})
+
+    async def _call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         async with self._one_by_one:
-            try:
-                result = await self._client.session.send_request(request, CallToolResult)
-            except ValidationError as error:
-                self._once(f"an answer of {params.name} that is not a result of a tool")
-                raise MCPError(INTERNAL_ERROR, f"the server's answer is not a result of a tool: {error}") from error
-            except MCPError as error:
-                self._tell(f"not on the tape: {params.name} was answered with a protocol error: {error}")
-                raise
+            if params.name not in self._tools:
+                self._recorder.list(await self.listed())
+            result = await self._answer(params)
             tool = self._tools.get(params.name)
             if tool is None:
-                self._once(f"calls of {params.name}, which the server does not list")
-                return result
-            wire = _wire(result)
-            self._recorder.record(tool, arguments, wire)
-            for what in _changed_at_replay(tool, arguments, wire):
-                self._once(what)
-            return result
+                self._once(f"not on the tape: calls of {params.name}, which the server does not list")
+            else:
+                arguments, wire = params.arguments or {}, _wire(result)
+                self._recorder.record(tool, arguments, wire)
+                for what in _changed_at_replay(tool, arguments, wire):
+                    self._once(f"not unchanged at replay: {what}")
+        structured = result.structured_content
+        if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS and not isinstance(structured, Mapping | None):
+            self._once(f"not passed on: structured results of {params.name}, because its client knows objects alone")
+            return result.model_copy(update={"structured_content": None})
+        return result
+
+    async def _answer(self, params: CallToolRequestParams) -> CallToolResult:
+        """What the server answers; all else that may come of a call is told, because the tape does not have it."""
+        name = params.name
+        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=params.arguments))
+        try:
+            answer = await self._client.session.send_request(request, _ANSWER)
+        except ValidationError as error:
+            told = f"{name} was answered with what is not a result of a tool: {_fault(error)}"
+        except MCPError as error:
+            self._tell(f"not on the tape: {name} was answered with a protocol error: {error}")
+            raise
+        except anyio.get_cancelled_exc_class():
+            self._tell(f"not on the tape: {name}, which the client gave up; what it may have changed will be missing")
+            raise
+        else:
+            if isinstance(answer, CallToolResult):
+                return answer
+            told = f"{name} was answered with a question to the client, which a mirror cannot pass on"
+        self._tell(f"not on the tape: {told}")
+        raise MCPError(INTERNAL_ERROR, told)
 
     def _once(self, what: str) -> None:
         if what not in self._told:
             self._told.add(what)
-            self._tell(f"not unchanged at replay: {what}")
+            self._tell(what)
+
+
+def _fault(error: ValidationError) -> str:
+    """The first thing that is wrong, in one line, without the value."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
@@ -243,7 +304,12 @@ def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping
         compact = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
         if [block.get("text") for block in blocks] != [compact]:
             yield f"the content beside the object that {tool.name} gives is written as the object's JSON in one line"
-    unknown = [name for name in arguments if name not in tool.input_schema.get("properties", {})]
+    elif beside := blocks[0].keys() - {"type", "text"}:
+        yield f"{' and '.join(sorted(beside))} of the text that {tool.name} gives will be missing"
+    if any(not name.startswith(_STAMPS) for name in result.get("_meta", ())):
+        yield f"_meta of results of {tool.name} will be missing"
+    listed: Any = tool.input_schema.get("properties")
+    unknown = [name for name in arguments if not isinstance(listed, Mapping) or name not in listed]
     if unknown:
         yield f"{tool.name} with {', '.join(unknown)}, which it does not list, will be refused"
 
@@ -252,18 +318,18 @@ def _kept_back(offered: ServerCapabilities) -> Iterator[str]:
     named = {name: getattr(offered, name, None) for name in ("prompts", "resources", "completions", "logging", "tasks")}
     yield from (name for name, value in named.items() if value is not None)
     if offered.tools is not None and offered.tools.list_changed:
-        yield "changes of the list of tools while it runs"
+        yield "news that the list of tools has changed; a client that asks again gets the new one"
     yield from (f"the extension {name}" for name in {**(offered.extensions or {}), **(offered.experimental or {})})
     yield NOT_OFFERED
 
 
 async def _listed(client: Client) -> list[Tool]:
-    page = await client.list_tools()
+    page = await client.list_tools(cache_mode="bypass")
     found, pages = [*page.tools], 1
     while page.next_cursor is not None:
         if pages >= MOST_PAGES:
             raise SandboxError(f"the server lists its tools without end; it was not asked for more than {pages} pages")
-        page = await client.list_tools(cursor=page.next_cursor)
+        page = await client.list_tools(cursor=page.next_cursor, cache_mode="bypass")
         found += page.tools
         pages += 1
     return found

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from shutil import which
@@ -12,12 +12,23 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp_types import Tool
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.server import Server
+from mcp_types import (
+    Annotations,
+    CallToolRequestParams,
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    InputRequiredResult,
+    ListToolsResult,
+    TextContent,
+    Tool,
+)
 from sandbox_scenarios.stage import Stage
 
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.server.mirror import recording
+from sandbox_mcp.server.mirror import MOST_PAGES, Upstream, mirrored, recording
 from sandbox_mcp.tools.calling import Outcome, call, present
 from sandbox_mcp.world import Clock, snapshot_of
 from sandbox_mcp.worlds import load
@@ -27,6 +38,7 @@ from tests.warm import program
 
 SERVER = [sys.executable, str(Path(__file__).parent / "counter_server.py")]
 Call = tuple[str, Mapping[str, Any]]
+Called = Callable[[Any, CallToolRequestParams], Awaitable[CallToolResult | InputRequiredResult]]
 CALLS: Sequence[Call] = (
     ("read-count", {}),
     ("increase", {"by": 2, "pin": "47110"}),
@@ -146,12 +158,136 @@ def test_the_reference_server_of_git_is_replayed_to_the_byte(tmp_path: Path):
     assert [item.result for item in replayed(tape, calls)] == texts
 
 
+def through(
+    tape: Path, tools: Sequence[Tool], called: Called, talk: Callable[[Client], Awaitable[Any]], mode: Any = "auto"
+) -> Sequence[str]:
+    """Has a client talk to a server in this process through a mirror; gives what the mirror told."""
+    told: list[str] = []
+
+    async def listed(_: Any, __: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[*tools])
+
+    class Inside(Upstream):
+        @asynccontextmanager
+        async def connected(self):
+            async with Client(Server("inside", on_list_tools=listed, on_call_tool=called)) as client:
+                yield client
+
+    async def mirror() -> None:
+        with recording(tape, frozenset()) as recorder:
+            async with mirrored(Inside(), recorder, told.append) as face, Client(face, mode=mode) as client:
+                await talk(client)
+
+    anyio.run(mirror)
+    return told
+
+
+def tool(name: str, schema: Mapping[str, Any] = {"type": "object"}, **more: Any) -> Tool:
+    return Tool(name=name, input_schema={**schema}, **more)
+
+
+def text(said: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=said)])
+
+
+def calls_on(tape: Path) -> Sequence[str]:
+    lines = [json.loads(line) for line in tape.read_text(encoding="utf-8").splitlines()]
+    return [line["tool"] for line in lines if line["kind"] == "call"]
+
+
+def test_a_server_may_list_other_tools_while_it_runs(tmp_path: Path):
+    tape, tools = tmp_path / "tape.jsonl", [tool("grow")]
+
+    async def called(_: Any, params: CallToolRequestParams) -> CallToolResult:
+        tools.append(tool(f"tool-{len(tools)}"))
+        return text(params.name)
+
+    async def talk(client: Client) -> None:
+        await client.call_tool("grow")
+        await client.call_tool("tool-1")
+        listed = await client.list_tools(cache_mode="bypass")
+        assert [item.name for item in listed.tools] == ["grow", "tool-1", "tool-2"]
+        await client.call_tool("tool-2")
+
+    assert not [line for line in through(tape, tools, called, talk) if "tool-" in line]
+    assert calls_on(tape) == ["grow", "tool-1", "tool-2"]
+    assert [item.result for item in replayed(tape, [(name, {}) for name in calls_on(tape)])] == calls_on(tape)
+
+
+@each("mode", ["auto", "legacy"])
+def test_a_client_that_knows_objects_alone_still_gets_tools_that_give_other_things(tmp_path: Path, mode: str):
+    tape = tmp_path / "tape.jsonl"
+
+    async def called(_: Any, __: Any) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text="[1, 2]")], structured_content=[1, 2])
+
+    async def talk(client: Client) -> None:
+        listed = (await client.list_tools()).tools
+        result = await client.call_tool("count")
+        assert [item.name for item in listed] == ["count", "other"]
+        assert result.content[0] == TextContent(type="text", text="[1, 2]")
+        assert (result.structured_content, listed[0].output_schema) == {
+            "auto": ([1, 2], {"type": "array"}), "legacy": (None, None)
+        }[mode]  # fmt: skip
+
+    tools = [tool("count", output_schema={"type": "array"}), tool("other", output_schema={"type": "object"})]
+    told = through(tape, tools, called, talk, mode)
+    assert [line for line in told if "count" in line and "not passed on" in line] == {
+        "auto": [],
+        "legacy": [
+            "not passed on: what results of count look like, because its client knows objects alone",
+            "not passed on: structured results of count, because its client knows objects alone",
+        ],
+    }[mode]
+    assert [item.result for item in replayed(tape, [("count", {})])] == [[1, 2]]
+
+
+def test_what_comes_of_a_call_and_is_no_result_is_told_in_one_line(tmp_path: Path):
+    tape = tmp_path / "tape.jsonl"
+
+    async def called(_: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        if params.name == "ask":
+            form = ElicitRequestFormParams(message="Who?", requested_schema={"type": "object", "properties": {}})
+            return InputRequiredResult(input_requests={"who": ElicitRequest(params=form)})
+        if params.name == "wait":
+            await anyio.sleep_forever()
+        raise MCPError(-32000, "no")
+
+    async def talk(client: Client) -> None:
+        for name in ("ask", "refuse"):
+            with pytest.raises(MCPError):
+                await client.call_tool(name)
+        with pytest.raises(MCPError, match="imed out"):
+            await client.call_tool("wait", read_timeout_seconds=0.2)
+
+    told = through(tape, [tool("ask"), tool("refuse"), tool("wait")], called, talk)
+    assert [line for line in told if "not on the tape" in line] == [
+        "not on the tape: ask was answered with a question to the client, which a mirror cannot pass on",
+        "not on the tape: refuse was answered with a protocol error: no",
+        "not on the tape: wait, which the client gave up; what it may have changed will be missing",
+    ]
+    assert calls_on(tape) == []
+
+
+def test_what_a_replay_will_not_have_is_told_whatever_the_server_lists(tmp_path: Path):
+    async def called(_: Any, __: Any) -> CallToolResult:
+        block = TextContent(type="text", text="hello", annotations=Annotations(priority=1.0))
+        return CallToolResult(content=[block], _meta={"trace": "a1"})
+
+    async def talk(client: Client) -> None:
+        await client.call_tool("twice", {"x": 1})
+
+    tools = [tool("twice"), tool("twice", {"type": "object", "properties": None})]
+    told = through(tmp_path / "tape.jsonl", tools, called, talk)
+    assert told[0] == "not passed on: the server lists twice 2 times, and the last stands for all"
+    assert [line for line in told if "not unchanged" in line] == [
+        "not unchanged at replay: annotations of the text that twice gives will be missing",
+        "not unchanged at replay: _meta of results of twice will be missing",
+        "not unchanged at replay: twice with x, which it does not list, will be refused",
+    ]
+
+
 def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
-    from mcp.server import Server
-    from mcp_types import ListToolsResult, Tool
-
-    from sandbox_mcp.server.mirror import MOST_PAGES, Upstream, mirrored, recording
-
     asked = 0
 
     async def page(_: Any, __: Any) -> ListToolsResult:
@@ -235,11 +371,6 @@ def test_a_text_that_only_looks_like_json_hides_nothing_and_breaks_nothing(tmp_p
 
 
 def test_no_value_of_a_header_reaches_the_tape_though_the_server_repeats_it(tmp_path: Path):
-    from mcp.server import Server
-    from mcp_types import CallToolResult, ListToolsResult, TextContent
-
-    from sandbox_mcp.server.mirror import Upstream, mirrored
-
     async def listed(_: Any, __: Any) -> ListToolsResult:
         return ListToolsResult(tools=[Tool(name="who-am-i", description="Of s3cret.", input_schema={"type": "object"})])
 
