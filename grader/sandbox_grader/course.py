@@ -5,7 +5,6 @@ mended if the agent gets a later call of that tool through, or of any tool where
 were sent together and touched the same state have lost their race by the session's rule; the log marks them.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,7 +82,7 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         parallel=len(several),
         raced=sum(map(bool, raced)),
         raced_to_failure=sum(any(call.error is not None for call in batch) for batch in raced),
-        doubled=sum(map(_doubled, several)),
+        doubled=sum(len(batch) - len({(call.name, form_of(call.arguments)) for call in batch}) for batch in several),
         unrecorded=sum(call.error is not None and call.error.type == NotRecordedError.__name__ for call in calls),
         filled=sum(FILLED in call.meta for call in calls),
     )
@@ -102,9 +101,3 @@ def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:
             mended_at = last if call.error.kind == "unknown_tool" else got_through.get(call.name, -1)
             found.append((call.error.kind, mended_at > place))
     return found
-
-
-def _doubled(batch: Sequence[ToolCall]) -> int:
-    """How many calls of a batch ask for what another one of it asks for."""
-    asked = Counter((call.name, form_of(call.arguments)) for call in batch)
-    return sum(times - 1 for times in asked.values())

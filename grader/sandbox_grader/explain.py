@@ -25,13 +25,13 @@ def explain(scores: Scores) -> str:
         if family not in (STATEFUL, USERS):
             figures = ", ".join(_figures(verdict.values)) or ("nothing found" if verdict.values else "nothing to say")
             lines.append(f"{family}: {verdict.inconclusive or figures}")
-            lines += (f"  {_reason(told)}" for item in verdict.details if (told := _told(item)) is not None)
+            lines += (f"  {_reason(told)}" for item in verdict.details if (told := _in_words(item)) is not None)
     if scores.reason is not None:
         lines.append(f"not scored: {scores.reason}")
     return "\n".join(lines) + "\n"
 
 
-def _told(item: Detail) -> Detail | None:
+def _in_words(item: Detail) -> Detail | None:
     """What a detail says in words, and of which event: its ``text``, or what was counted and what that is about."""
     if isinstance(item.get("text"), str):
         return {"seq": item.get("seq"), "text": item["text"]}

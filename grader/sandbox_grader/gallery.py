@@ -28,7 +28,7 @@ class ErrorExample:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """As one JSON object."""
+        """The example as one JSON object."""
         return asdict(self)
 
 

@@ -241,7 +241,10 @@ class _Work:
         """Each log graded by itself, but for what is known of one like it that came shortly before."""
         before: dict[bytes, ToldScores] = {}
         for path in paths:
-            outline = self._outline(path)
+            outline = None
+            if self.ours:
+                with suppress(TrajectoryError):
+                    outline = LogOutline.of(log_bytes(path))
             if outline and (told := before.get(outline.rest)):
                 yield GradedLog(outline.session, outline.trial, outline.seconds, told)
                 continue
@@ -258,12 +261,6 @@ class _Work:
                 before[outline.rest] = told
             which = (scores.session, scores.trial, scores.seconds) if scores else ("", 0, None)
             yield GradedLog(*which, told, warnings, problem)
-
-    def _outline(self, path: Path) -> LogOutline | None:
-        try:
-            return LogOutline.of(log_bytes(path)) if self.ours else None
-        except TrajectoryError:
-            return None
 
 
 def cores() -> int:

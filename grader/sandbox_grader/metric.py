@@ -49,7 +49,7 @@ class Subject:
 
     @cached_property
     def retold(self) -> tuple[Solution, ...]:
-        """Its reference solutions as the session would have told them."""
+        """The reference solutions, as the session would have told them."""
         from sandbox_grader.retelling import retold
 
         return retold(self)

@@ -69,7 +69,7 @@ def is_known(name: str) -> bool:
 
 
 def families(likeness: str = DEFAULT, names: Iterable[str | Metric] | str = ()) -> list[Metric]:
-    """These families, or all in the order of reports: ours, then those of other packages.
+    """The families of these names, or all in the order of reports: ours, then those of other packages.
 
     Raises:
         GraderError: there is no similarity or no family of that name here.

@@ -32,7 +32,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 
 class MiniLM:
-    """From a text to its vector of 384 numbers and length 1.
+    """Turns a text into a vector of 384 numbers and length 1.
 
     Source: Wang et al., MiniLM; Reimers and Gurevych, Sentence-BERT, section 3 (the mean over the word pieces).
     """

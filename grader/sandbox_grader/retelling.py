@@ -64,14 +64,15 @@ def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
     took = min(events[-1].clock - clock.now, A_YEAR) / clock.step if events and clock.step else 0
     reach = clock.step * 2 ** int(max(longest, took)).bit_length()  # few different ones, so that few are carried out
     moved = [references_of(scenario, subject.trajectory, seconds) for seconds in (-reach, reach)]
+
+    def plan(solution: Solution) -> list[list[str]]:
+        return [[call.tool for call in turn.calls] for turn in solution]
+
+    whole = [others for others in moved if len(others) == len(found)]
     return [
-        tuple(others[number] for others in moved if len(others) == len(found) and _same_plan(others[number], solution))
+        tuple(others[number] for others in whole if plan(others[number]) == plan(solution))
         for number, solution in enumerate(found)
     ]
-
-
-def _same_plan(first: Solution, second: Solution) -> bool:
-    return [[call.tool for call in turn.calls] for turn in first] == [[c.tool for c in turn.calls] for turn in second]
 
 
 def _batches(scenario: Scenario | None, found: Sequence[Solution]) -> list[Batches]:
@@ -132,7 +133,7 @@ class _Retelling:
             call = self._calls[place]
             if call.called != wanted.call.tool:
                 continue
-            told = self._told(wanted, call)
+            told = self._with_values(wanted, call)
             right = sum(same_value(value, call.arguments.get(name)) for name, value in told.arguments.items())
             rank = (int((call.error is None) == (told.error is None)), right, -place)
             if best is None or rank > best[0]:
@@ -150,7 +151,7 @@ class _Retelling:
                 if _tells_its_origin(value) and _tells_its_origin(other) and value != other:
                     self._elsewhere.setdefault(form_of(value), []).append(other)
 
-    def _told(self, wanted: _Wanted, call: ToolCall) -> ReferenceCall:
+    def _with_values(self, wanted: _Wanted, call: ToolCall) -> ReferenceCall:
         """The solution's call with the session's values. What the session made just so is taken as it stands."""
         planned = wanted.call.arguments
         if all(name in call.arguments and _is_same(value, call.arguments[name]) for name, value in planned.items()):

@@ -6,8 +6,7 @@ the same expected text against every message of a log.
 
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -84,27 +83,18 @@ def _places(target: str) -> tuple[Mapping[str, int], int]:
 
 @cache
 def _tokenize() -> Callable[[str], list[str]]:
-    with _without_start_up("nltk", "nltk.stem"):
-        return import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True).tokenize
-
-
-@contextmanager
-def _without_start_up(*packages: str) -> Generator[None]:
-    """Import modules of these packages without what the packages load when they start.
+    """The tokenizer, imported without what nltk loads when it starts.
 
     The tokenizer needs one stemmer of nltk, whose start loads a thousand modules, all of scipy's statistics among them:
     1.5 s of 1.6 s. Whoever imports nltk afterwards gets it whole.
     """
-    root = packages[0]
-    if root in sys.modules:
-        yield
-        return
+    loaded = "nltk" in sys.modules
     try:
-        for package in packages:
+        for package in () if loaded else ("nltk", "nltk.stem"):
             spec = find_spec(package)
             if spec is not None:
                 sys.modules[package] = module_from_spec(spec)
-        yield
+        return import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True).tokenize
     finally:
-        for name in [name for name in sys.modules if name == root or name.startswith(f"{root}.")]:
+        for name in () if loaded else [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
             del sys.modules[name]

@@ -256,7 +256,7 @@ def _broken(trajectory: Trajectory) -> str | None:
 
 
 def seconds_between(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float | None:
-    """From one event of a log to another by the real clock, to the millisecond, from what they have under ``wall``."""
+    """The seconds from one event to another by the real clock, to the millisecond, as ``wall`` of both events tells."""
     first, last = begin.get("time"), end.get("time")
     if not (is_number(first) and is_number(last)):
         return None

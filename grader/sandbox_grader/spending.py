@@ -35,12 +35,12 @@ class Spent:
         return self.agent.tokens + self.user.tokens
 
     def to_json(self) -> dict[str, dict[str, int]]:
-        """As a report has it."""
+        """The tokens as a report has them."""
         return {"agent": self.agent.to_json(), "user": self.user.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spent":
-        """From what :meth:`to_json` gives."""
+        """The tokens that :meth:`to_json` gave."""
         return cls(*(Usage.from_json(data.get(role) or {}) for role in ("agent", "user")))
 
 
@@ -99,12 +99,12 @@ class Prices:
 
     @classmethod
     def from_json(cls, told: object) -> "Prices":
-        """From what :meth:`to_json` gives; a role of which nothing usable is said has no price."""
+        """The prices that :meth:`to_json` gave; a role of which nothing usable is said has no price."""
         roles = told if is_object(told) else dict[str, Any]()
         return cls(Price.from_json(roles.get("agent")), Price.from_json(roles.get("user")))
 
     def to_json(self) -> Mapping[str, Any] | None:
-        """As a manifest has it."""
+        """The prices as a manifest has them."""
         if not self:
             return None
         return {

@@ -177,9 +177,9 @@ def _money(amount: float | None) -> str:
 
 
 def comparison_table(comparison: Comparison) -> TextTable:
-    """Both sides, on what is compared."""
+    """A table of both sides, on what is compared."""
     one, two = measures(comparison.a), measures(comparison.b)
-    rows: Cells = [(name, _told(one[name]), _told(two.get(name))) for name in one]
+    rows: Cells = [(name, _shown(one[name]), _shown(two.get(name))) for name in one]
     return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)
 
 
@@ -189,7 +189,7 @@ def comparisons_table(comparisons: Sequence[Comparison], adjusted: Sequence[floa
     name = first.metric.removeprefix("toolsandbox.")
     rows: Cells = [
         (
-            item.b.name, item.found.difference.sessions, _told(item.a.estimate), _told(item.b.estimate),
+            item.b.name, item.found.difference.sessions, _shown(item.a.estimate), _shown(item.b.estimate),
             str(item.found.difference), f"{item.found.only_a}, {item.found.only_b}", f"{p:.3g}",
         )
         for item, p in zip(comparisons, adjusted, strict=True)
@@ -198,7 +198,7 @@ def comparisons_table(comparisons: Sequence[Comparison], adjusted: Sequence[floa
     return TextTable(heads, rows)
 
 
-def _told(estimate: Estimate | None) -> str:
+def _shown(estimate: Estimate | None) -> str:
     return "-" if estimate is None else str(estimate)
 
 

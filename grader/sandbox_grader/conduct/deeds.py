@@ -50,14 +50,13 @@ def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     if not reaches_a_person(tool):
         return {}
     given = [value for name, value in arguments.items() if name in RECIPIENTS]
-    people = [item for value in given for item in (value if is_array(value) else [value])]
-    return {_identity(person): person for person in people if isinstance(person, str) and person.strip()}
-
-
-def _identity(person: str) -> str:
-    digits = "".join(char for char in person if char.isdigit())
-    spoken = any(char.isalpha() for char in person)
-    return digits if digits and not spoken else " ".join(person.casefold().split())
+    found: dict[str, str] = {}
+    for person in (item for value in given for item in (value if is_array(value) else [value])):
+        if isinstance(person, str) and person.strip():
+            digits = "".join(char for char in person if char.isdigit())
+            spoken = any(char.isalpha() for char in person)
+            found[digits if digits and not spoken else " ".join(person.casefold().split())] = person
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,33 +131,19 @@ def _disorder(
     """The actions that came before something of the solution that they depend on, each once."""
     acted = {call.seq for call in heard.deeds}
     for early, place in sorted(pairs.items()):
-        if heard.calls[early].seq not in acted:
-            continue
-        later = [(late, other) for late, other in pairs.items() if late > early and other < place]
-        reason = _dependence(heard, wanted, early, place, sorted(later), scenario)
-        if reason:
-            tool = heard.calls[early].called
-            yield ConductFinding("wrong_order", heard.calls[early].seq, f"{tool} came too early: {reason}", tool)
-
-
-def _dependence(
-    heard: ObservedSession,
-    wanted: Sequence[ReferenceCall],
-    early: int,
-    place: int,
-    later: Sequence[tuple[int, int]],
-    scenario: Scenario | None,
-) -> str | None:
-    for late, other in later:
-        first = heard.calls[late]
-        value = _taken(heard, heard.calls[early], first)
-        if value is not None:
-            return f"{value!r} comes from {first.called}, which was called after it"
-        acts = heard.labels.get(wanted[other].tool)
-        problem = rehearsal_of(scenario, wanted).swapped(other, place) if scenario and acts else None
-        if problem:
-            return f"before {first.called} {problem}"
-    return None
+        call = heard.calls[early]
+        later = sorted((late, other) for late, other in pairs.items() if late > early and other < place)
+        for late, other in later if call.seq in acted else ():
+            first, reason = heard.calls[late], None
+            value = _taken(heard, call, first)
+            if value is not None:
+                reason = f"{value!r} comes from {first.called}, which was called after it"
+            elif scenario and heard.labels.get(wanted[other].tool):
+                problem = rehearsal_of(scenario, wanted).swapped(other, place)
+                reason = problem and f"before {first.called} {problem}"
+            if reason:
+                yield ConductFinding("wrong_order", call.seq, f"{call.called} came too early: {reason}", call.called)
+                break
 
 
 def _taken(heard: ObservedSession, early: ToolCall, late: ToolCall) -> Any:

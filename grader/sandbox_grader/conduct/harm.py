@@ -53,7 +53,7 @@ def _restores(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSch
     if change.kind == "added":
         now, then = end.table(change.table), start.table(change.table)
         gone = [old for key, old in then.items() if key not in now]
-        return change.row in now and any(_told(old, schema) == _told(now[change.row], schema) for old in gone)
+        return change.row in now and any(_content(old, schema) == _content(now[change.row], schema) for old in gone)
     return False
 
 
@@ -65,10 +65,10 @@ def _is_undone(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSc
     if change.kind == "changed":
         return now is not None and all(now.get(name) == before.get(name) for name in change.columns)
     new = (row for key, row in end.table(change.table).items() if key not in start.table(change.table))
-    return now == before or any(_told(row, schema) == _told(before, schema) for row in new)
+    return now == before or any(_content(row, schema) == _content(before, schema) for row in new)
 
 
-def _told(row: Row, schema: TableSchema | None) -> Mapping[str, Any]:
+def _content(row: Row, schema: TableSchema | None) -> Mapping[str, Any]:
     """What a row says, without its own id and what differs from run to run."""
     left_out = (
         {item.name for item in schema.columns if item.passing or item.name == schema.key} if schema else set[str]()

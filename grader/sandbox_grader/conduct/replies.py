@@ -171,7 +171,12 @@ class _Told:
         if self._told:
             self._text = " ; ".join([self._text, *(_compact(text_of(item)) for item in self._told)])
             self._told = []
-        return value in self._text or value in self._in_world()
+        if value in self._text:
+            return True
+        state = self.state
+        if state is not None and (self._stated is None or self._stated[0] is not state):
+            self._stated = (state, _compact(text_of(state.tables)))
+        return self._stated is not None and value in self._stated[1]
 
     def has_found(self, kind: str) -> bool:
         """Whether a result has named something of one of :data:`_KINDS`."""
@@ -188,14 +193,6 @@ class _Told:
                 self._numbers.update(float(number.replace(",", "")) for number in found if len(number) < 18)
         self._counted = []
         return self._numbers
-
-    def _in_world(self) -> str:
-        state = self.state
-        if state is None:
-            return ""
-        if self._stated is None or self._stated[0] is not state:
-            self._stated = (state, _compact(text_of(state.tables)))
-        return self._stated[1]
 
 
 def _problems(reply: Message, told: _Told) -> Iterator[str]:

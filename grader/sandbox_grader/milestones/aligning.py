@@ -152,7 +152,7 @@ def _table(explained: "Explainer", constraint: TableConstraint) -> Json:
     found = [{name: _brief(rows[key].get(name)) for name in named} for key in keys if key in rows]
     return {
         "similarity": round(value, DIGITS),
-        "seq": None if explained.index is None else explained.seq_of(index),
+        "seq": None if explained.index is None else explained.events[index].seq,
         "expected": _once(explained, constraint, (item for row in constraint.rows for item in row.values()), expected),
         "found": {**about, "rows": found, **(_at_end(judge, keys, rows, named) if undone is not None else {})},
         "caused_by": caused,

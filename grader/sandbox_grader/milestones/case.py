@@ -134,14 +134,9 @@ class Case:
 
     def turn_count(self) -> int:
         """The messages that count as turns: those of user, agent and environment that the agent takes part in."""
-        return sum(1 for message in self.messages if _is_turn(message))
-
-
-def _is_turn(message: CaseMessage) -> bool:
-    between = {message.sender, message.recipient}
-    return not (
-        message.sender == "system"
-        or between == {"user", "environment"}
-        or message.visible_to is None
-        or message.visible_to == ("user",)
-    )
+        return sum(
+            message.sender != "system"
+            and {message.sender, message.recipient} != {"user", "environment"}
+            and message.visible_to not in (None, ("user",))
+            for message in self.messages
+        )

@@ -59,22 +59,18 @@ def read_graphs(source: Json) -> tuple[Graph, Graph]:
 
 
 def _graph(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Graph:
-    pairs = None if edges is None else tuple((before, after) for before, after in edges)
-    return Graph(tuple(_node(item) for item in nodes), pairs)
-
-
-def _node(source: Json) -> Node:
-    guarded = source.get("guardrail_tables")
-    return Node(
-        tuple(_constraint(item) for item in source["constraints"]),
-        None if guarded is None else tuple(guarded),
-        tuple(source.get("guardrail_excluded") or ()),
-    )
+    read: list[Node] = []
+    for item in nodes:
+        guarded = item.get("guardrail_tables")
+        constraints = tuple(map(_constraint, item["constraints"]))
+        guards = None if guarded is None else tuple(guarded)
+        read.append(Node(constraints, guards, tuple(item.get("guardrail_excluded") or ())))
+    return Graph(tuple(read), None if edges is None else tuple((before, after) for before, after in edges))
 
 
 def _constraint(source: Json) -> CaseConstraint:
-    measures = source.get("measures")
-    extract = source.get("extract")
+    measures, extract = source.get("measures"), source.get("extract")
+    decimals = FORMS[extract["forms"]] if extract and extract.get("forms") else ()
     return CaseConstraint(
         table=source["table"],
         kind=source["kind"],
@@ -83,14 +79,11 @@ def _constraint(source: Json) -> CaseConstraint:
         measures=measures
         and {name: Measured(item["measure"], item.get("tolerance")) for name, item in measures.items()},
         fill=source.get("fill"),
-        extract=extract and _extract(extract),
-    )
-
-
-def _extract(source: Json) -> tuple[Extraction, ...]:
-    decimals = FORMS[source["forms"]] if source.get("forms") else ()
-    return tuple(
-        Extraction(item["from"], tuple(item["path"]), item["to"], item["as"], decimals) for item in source["values"]
+        extract=extract
+        and tuple(
+            Extraction(item["from"], tuple(item["path"]), item["to"], item["as"], decimals)
+            for item in extract["values"]
+        ),
     )
 
 

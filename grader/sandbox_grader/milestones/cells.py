@@ -18,12 +18,16 @@ CellMeasure = Callable[[Any], float | None]
 Target = tuple[tuple[str, CellMeasure], ...]
 """One expected row: each named column with how its cell is judged."""
 
-ROUGE_COLUMNS = frozenset(
-    {(MESSAGES, "content"), ("contact", "relationship"), ("messaging", "content"), ("reminder", "content")}
-)
+USUAL: Mapping[tuple[str, str], Measured] = {
+    (MESSAGES, "content"): Measured("rouge_l"),
+    (MESSAGES, "tool_calls"): Measured("trace_exact"),
+    ("contact", "relationship"): Measured("rouge_l"),
+    ("messaging", "content"): Measured("rouge_l"),
+    ("reminder", "content"): Measured("rouge_l"),
+}
+"""How the cells of a table's column are compared unless a constraint says; those of all others must be equal."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 """Where a text takes a value, by its name."""
-_EXACT = Measured("exact")
 
 
 def targets(constraint: CaseConstraint, rows: Sequence[Cells]) -> tuple[Target, ...]:
@@ -47,7 +51,8 @@ def similarity(target: Target, row: Cells) -> float | None:
 
 
 def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMeasure:
-    measured = (constraint.measures or {}).get(column) or _default(constraint.table, column)
+    usual = USUAL.get((constraint.table, column), Measured("exact"))
+    measured = (constraint.measures or {}).get(column) or usual
     if measured.measure == "exact":
         if value is None:
             return lambda cell: 1.0 if cell is None else 0.0
@@ -57,12 +62,6 @@ def _cell_measure(constraint: CaseConstraint, column: str, value: Any) -> CellMe
     if measured.measure == "trace_exact":
         return _trace(value, measured.tolerance or {})
     return _SIMPLE[measured.measure](value)
-
-
-def _default(table: str, column: str) -> Measured:
-    if (table, column) in ROUGE_COLUMNS:
-        return Measured("rouge_l")
-    return Measured("trace_exact") if (table, column) == (MESSAGES, "tool_calls") else _EXACT
 
 
 def _mentions(alternatives: Any) -> CellMeasure:
@@ -117,20 +116,18 @@ def _same_arguments(given: Mapping[str, Any], wanted: Mapping[str, Any], toleran
 
 def value_sets(extract: Sequence[Extraction], call: RecordedCall) -> list[dict[str, Any]]:
     """What a call yields: sets of named values, one per written form of a number; none if a step fails."""
+    forms: list[list[Any]] = []
     try:
-        forms = [_extracted(extraction, call) for extraction in extract]
+        for item in extract:
+            value: Any = call.arguments if item.source == "arguments" else call.result
+            for step in item.path:
+                value = value[step]
+            value = converted(value, item.convert)
+            forms.append([f"{value:.{places}f}" for places in item.decimals] if item.decimals else [value])
     except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         return []
     names = [extraction.to for extraction in extract]
     return [dict(zip(names, chosen, strict=True)) for chosen in product(*forms)]
-
-
-def _extracted(extraction: Extraction, call: RecordedCall) -> list[Any]:
-    value: Any = call.arguments if extraction.source == "arguments" else call.result
-    for step in extraction.path:
-        value = value[step]
-    value = converted(value, extraction.convert)
-    return [f"{value:.{places}f}" for places in extraction.decimals] if extraction.decimals else [value]
 
 
 def converted(value: Any, conversion: str) -> Any:
@@ -166,7 +163,7 @@ def filled(constraint: CaseConstraint, values: Mapping[str, Any]) -> Iterator[Ce
 
 
 def _filled_text(text: str, values: Mapping[str, Any]) -> str:
-    return PLACEHOLDER.sub(lambda found: _written(values[found[1]]), text)
+    return PLACEHOLDER.sub(lambda found: as_text(values[found[1]]), text)
 
 
 def _fillable(text: str, values: Mapping[str, Any]) -> bool:
@@ -181,7 +178,8 @@ def shape(values: object, number: int) -> str:
         return f"#{number}"
 
 
-def _written(value: object) -> str:
+def as_text(value: object) -> str:
+    """A value as text; nothing for a number too long to write."""
     try:
         return str(value)
     except ValueError:

@@ -190,10 +190,6 @@ class CompatNodes:
             found = self._joined[tables] = list(zip(*columns, strict=True)) if columns else [()] * self.length
         return found
 
-    def independent(self) -> dict[int, Sequence[float]]:
-        """The similarities of the nodes that refer to no other node's place."""
-        return {node: self.series(node, self.start(node)) for node, rules in self.rules.items() if not rules.references}
-
     def _alone(self, node: int) -> list[float]:
         """At every index the product of the constraints that depend on nothing else."""
         values = self._base.get(node)
@@ -280,9 +276,8 @@ def evaluate(case: Case) -> CompatResult:
     history = History(case)
     milestones, score, nodes = _graph_score(case.milestones, history, 1.0)
     minefields, mines, _ = _graph_score(case.minefields, history, 0.0)
-    return CompatResult(
-        milestones, minefields, score, mines, 0.0 if mines else score, case.turn_count(), nodes.independent()
-    )
+    matrix = {node: nodes.series(node, nodes.start(node)) for node, item in nodes.rules.items() if not item.references}
+    return CompatResult(milestones, minefields, score, mines, 0.0 if mines else score, case.turn_count(), matrix)
 
 
 def _graph_score(graph: Graph, history: History, empty: float) -> tuple[dict[int, MatchedPlace], float, CompatNodes]:

@@ -5,7 +5,7 @@ Policy: every pair of an expected and an actual row is compared once, however ma
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from sandbox_grader.milestones.assignment import assign
@@ -34,14 +34,14 @@ class Judge:
         self._made: dict[int, list[Target]] = {}
 
     def value(self, state: int, reference: int) -> float:
-        """From 0 to 1, for the version at the index in question and the version at the reference."""
+        """How well a version of the table meets the constraint, from 0 to 1, with another one at the reference."""
         value = self._known.get((state, reference))
         if value is None:
             value = self._known[state, reference] = self._judge(state, reference)
         return value
 
     def values(self, states: Collection[int], reference: int) -> dict[int, float]:
-        """From 0 to 1 for each of many versions, with one version at the reference."""
+        """How well each of many versions meets the constraint, from 0 to 1, with one version at the reference."""
         likely = states if self.kind not in COMPARING else [s for s in states if self._may(s, reference)]
         return dict.fromkeys(states, 0.0) | {state: self.value(state, reference) for state in likely}
 
@@ -137,7 +137,7 @@ class Judge:
     @cached_property
     def _alike(self) -> Bits:
         """The rows that are a little like an expected one."""
-        every = members(self._history.every_filled(self.table))
+        every = members(reduce(int.__or__, self._history.contents[self.table]))
         return sum(1 << number for number in every if any(self._pair(number)))
 
     def _match(self, rows: Sequence[int]) -> float:

@@ -20,13 +20,12 @@ from sandbox_grader.milestones.aligning import alignment
 from sandbox_grader.milestones.judges import TableJudge, is_candidate, mean_of
 from sandbox_grader.milestones.matching import MatchedPlace
 from sandbox_grader.milestones.phrases import differences, judged_text, shown, title, tools
+from sandbox_grader.milestones.strict import FULL
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.worked_out import is_worked_out
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import Message, ToolCall
 
-FULL = 1 - 1e-9
-"""From here on nothing is missing."""
 VERBS = {"is": "has", "adds": "gained", "removes": "lost", "updates": "changed"}
 NearestCall = tuple[tuple[Any, ...], CallPattern, ToolCall]
 """How near a call comes to a pattern, larger the nearer, with the two."""
@@ -55,7 +54,12 @@ class Explainer:
         """The milestone as one JSON object."""
         place = self.placed.get(self.number)
         effective = place.similarity if place else 0.0
-        reasons = [] if effective >= FULL else [*self._own(), *self._rests(effective)]
+        reasons = [] if effective >= FULL else list(self._own())
+        for before in self.nodes.before[self.number] if effective < min(self.raw, FULL) else ():
+            met = self.placed[before].similarity
+            if met < FULL:
+                how = f"was met to {met:.2f}" if met else "was not met"
+                reasons.append(("after", (None, f"rests on {self.nodes.milestones[before].id!r}, which {how}")))
         at = self.events[self.index] if self.index is not None and self.raw else None
         worked_out = at is not None and is_worked_out(at)
         if worked_out and effective < self.raw:
@@ -92,13 +96,6 @@ class Explainer:
                 reason = self._table(constraint)
             if reason is not None:
                 yield title(constraint), reason
-
-    def _rests(self, effective: float) -> Iterator[tuple[str, Reason]]:
-        for before in self.nodes.before[self.number] if effective < self.raw else ():
-            met = self.placed[before].similarity
-            if met < FULL:
-                how = f"was met to {met:.2f}" if met else "was not met"
-                yield "after", (None, f"rests on {self.nodes.milestones[before].id!r}, which {how}")
 
     def _in_question(self) -> range:
         return range(len(self.events)) if self.index is None else range(self.index, self.index + 1)
@@ -154,7 +151,7 @@ class Explainer:
         tables = timeline.tables(constraint.table)
         state = len(tables) - 1 if self.index is None else versions[self.index]
         since = self.since(constraint, versions)
-        seq = None if self.index is None else self.seq_of(self.index)
+        seq = None if self.index is None else self.events[self.index].seq
         if judge.value(state, since, self.compare) >= FULL:
             return None
         if constraint.kind == "unchanged":
@@ -166,10 +163,6 @@ class Explainer:
             told = f"{constraint.table} {VERBS[constraint.kind]} {counted(len(rows), 'row')}; expected {wanted}"
             return seq, told + (remedy if new and constraint.kind == "updates" else "")
         return seq, f"{constraint.table}: " + "; ".join(self._rows(constraint, judge, dict(rows)))
-
-    def seq_of(self, index: int) -> int:
-        """The number in the log of the event at a place."""
-        return self.events[index].seq
 
     def since(self, constraint: TableConstraint, versions: Any) -> int:
         """The version of its table that a constraint compares with."""

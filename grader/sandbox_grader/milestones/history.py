@@ -6,7 +6,6 @@ numbers as well, so that states are compared without looking into them.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 from sandbox_grader.errors import GraderError
@@ -63,10 +62,6 @@ class History:
     def filled_row(self, number: int) -> Cells:
         """The row of that number without empty cells."""
         return self._filled_rows.rows[number]
-
-    def every_filled(self, table: str) -> Bits:
-        """All rows without empty cells that were ever in a table."""
-        return reduce(int.__or__, self.contents[table])
 
     def sizes(self, table: str) -> dict[int | None, list[int]]:
         """The versions of a table by their number of rows; those that hold a row twice also under None."""

@@ -61,14 +61,6 @@ class Hopes:
         ranked.append(0.0)  # where no bit is set the lowest one is number -1
         return {state: ranked[((bits := usable[state] & eligible) & -bits).bit_length() - 1] for state in states}
 
-    def worth_then(self, states: Iterable[int], reference: int | None) -> dict[int, float]:
-        """The geometric mean in some versions where it does not matter whether what was achieved lasts."""
-        return {state: self._assigned_then(state, reference)[0] for state in states}
-
-    def taken(self, state: int, reference: int | None) -> list[Life]:
-        """The row that stands for each expected row in a version; none where they cannot all be found."""
-        return self._assigned_then(state, reference)[1]
-
     def eligible(self, reference: int) -> Bits:
         """The rows that count with a version as the reference: equal where all values are."""
         return self._sets[0].eligible[reference]
@@ -83,7 +75,11 @@ class Hopes:
             value = self._values[key] = self._assigned([self.all[number].lasting for number in key])[0]
         return value
 
-    def _assigned_then(self, state: int, reference: int | None) -> tuple[float, list[Life]]:
+    def standing(self, state: int, reference: int | None) -> tuple[float, list[Life]]:
+        """The geometric mean in a version, whether or not it lasts, and the row that stands for each expected row.
+
+        There are no rows where not all can be found.
+        """
         sets, order = self._sets[0], self._orders[0]
         bits = sets.usable[state] & (_ALL if reference is None else sets.eligible[reference])
         found = [self.all[number] for number in sorted(order[place] for place in members(bits))]
@@ -187,14 +183,17 @@ class TableJudge:
     ) -> dict[int, float]:
         """The similarity of some versions of the table, with another as the reference.
 
-        Without a reference what no reference exceeds. With ``fleeting`` it does not matter whether what was achieved
-        lasts.
+        Without a reference the similarities are those that no reference exceeds. With ``fleeting`` it does not matter
+        whether what was achieved lasts.
         """
         if self.constraint.kind == "unchanged":
             then = None if reference is None else self._tables[reference]
             return {state: 1.0 if then is None or self._tables[state] == then else 0.0 for state in states}
         hopes, fitting = self._hopeful(compare), [state for state in states if self._fits(state)]
-        found = hopes.worth_then(fitting, reference) if fleeting else hopes.worth(fitting, reference)
+        if fleeting:
+            found = {state: hopes.standing(state, reference)[0] for state in fitting}
+        else:
+            found = hopes.worth(fitting, reference)
         return found if len(found) == len(states) else dict.fromkeys(states, 0.0) | found
 
     def value(self, state: int, reference: int | None, compare: Compare, *, fleeting: bool = False) -> float:
@@ -205,7 +204,7 @@ class TableJudge:
         """The id of the row that stands for each expected row at that moment; empty where they cannot all be found."""
         if self.constraint.kind == "unchanged" or not self._fits(state):
             return ()
-        return tuple(life.key for life in self._hopeful(compare).taken(state, reference))
+        return tuple(life.key for life in self._hopeful(compare).standing(state, reference)[1])
 
     def candidates(self, state: int, reference: int) -> list[tuple[str, Row]]:
         """The rows that the expected rows may stand for, with their ids."""

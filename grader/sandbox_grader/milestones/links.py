@@ -103,7 +103,7 @@ class Links:
 
 
 def links_of(scenario: Scenario) -> tuple[Links, Links]:
-    """Those of a scenario's milestones, and those of its minefields."""
+    """The links of a scenario's milestones, and those of its minefields."""
     return _links(_Itself(scenario))
 
 

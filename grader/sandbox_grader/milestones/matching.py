@@ -192,19 +192,17 @@ class _Search:
         if found is None:
             found = self._split[open_] = self._splitting(open_)
         for part in found:
-            total += self._part_value(part, limits, views)
+            positions = _positions(part)
+            first = positions[0]
+            if len(positions) == 1:
+                total += self._track(first, views[first]).best[limits[first]]
+                continue
+            key = (part, tuple([limits[p] for p in positions]), tuple([views[p] for p in positions]))
+            value = self.values.get(key)
+            if value is None:
+                value = self.values[key] = self._decide(part, first, limits, views)
+            total += value
         return total
-
-    def _part_value(self, part: int, limits: _Limits, views: _Views) -> float:
-        positions = _positions(part)
-        first = positions[0]
-        if len(positions) == 1:
-            return self._track(first, views[first]).best[limits[first]]
-        key = (part, tuple([limits[p] for p in positions]), tuple([views[p] for p in positions]))
-        value = self.values.get(key)
-        if value is None:
-            value = self.values[key] = self._decide(part, first, limits, views)
-        return value
 
     def _decide(self, part: int, first: int, limits: _Limits, views: _Views) -> float:
         """The value of a part whose first node is decided here, best branches first."""
@@ -223,17 +221,13 @@ class _Search:
         for minus, index in branches:
             if -minus <= reached + NOISE:
                 break
+            lowest = list(limits)
+            for position in _positions(self.followers[first]):
+                if lowest[position] < index:
+                    lowest[position] = index
             after = self._absorbed(first, index, track, views)
-            value = track.series[index] + self.value(rest, self._raised(first, index, limits), after)
-            reached = max(reached, value)
+            reached = max(reached, track.series[index] + self.value(rest, tuple(lowest), after))
         return reached
-
-    def _raised(self, position: int, index: int, limits: _Limits) -> _Limits:
-        raised = list(limits)
-        for other in _positions(self.followers[position]):
-            if raised[other] < index:
-                raised[other] = index
-        return tuple(raised)
 
     def _absorbed(self, position: int, index: int, track: Track, views: _Views) -> _Views:
         if not self.referrers[position]:

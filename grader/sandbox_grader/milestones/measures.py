@@ -17,7 +17,7 @@ from typing import Any
 from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
-from sandbox_grader.milestones.cells import PLACEHOLDER, converted
+from sandbox_grader.milestones.cells import PLACEHOLDER, as_text, converted
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.values import is_number, same_set, same_value
 
@@ -196,10 +196,7 @@ def forms(wording: str, values: Mapping[str, ValueRef], lookup: Lookup) -> Itera
 
 def written(value: Any) -> str:
     """A value as it would be written in a sentence; nothing for a number too long to write."""
-    try:
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    except ValueError:
-        return ""
+    return as_text(value).lower() if isinstance(value, bool) else as_text(value)
 
 
 def taken(ref: ValueRef, source: Any) -> tuple[Any, ...]:

@@ -27,7 +27,12 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     :func:`sandbox_grader.milestones.aligning.alignment`.
     """
     milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
-    minefields = (_minefield(result, number, item) for number, item in enumerate(scenario.minefields))
+    events = result.minefields.timeline.events
+    minefields: Details = []
+    for number, item in enumerate(scenario.minefields):
+        place = result.mines.get(number)
+        seq = events[place.index].seq if place and number in result.hit else None
+        minefields.append(_mine(item, place.similarity if place else 0.0, threshold(item), seq))
     untrue = ({"kind": "untrue", "seq": item.seq, "text": item.text} for item in result.untruths)
     return [*milestones, *minefields, *map(_unwanted, result.unwanted), *untrue]
 
@@ -58,13 +63,6 @@ def _milestone(item: Milestone, similarity: float, seq: int | None) -> Mapping[s
         "reasons": [],
         "constraints": [],
     }
-
-
-def _minefield(result: StrictResult, number: int, item: Milestone) -> Mapping[str, Any]:
-    place = result.mines.get(number)
-    met = place is not None and number in result.hit
-    seq = result.minefields.timeline.events[place.index].seq if place and met else None
-    return _mine(item, place.similarity if place else 0.0, threshold(item), seq)
 
 
 def _mine(item: Milestone, similarity: float, needed: float, seq: int | None) -> Mapping[str, Any]:

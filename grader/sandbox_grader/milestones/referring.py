@@ -56,7 +56,7 @@ Pairs = Iterable[tuple[Mapping[str, Expected], Mapping[str, Any]]]
 
 
 def fitting(ref: ValueRef, likely: Pairs) -> Fits:
-    """Which values of a reference could make it right: where they must be equal, those that stand in its place."""
+    """Which values of a reference could be right: any, or where values must be equal those that occur in its place."""
     held = set[tuple[bool, Any]]()
     for expectations, actual in likely:
         for name, expected in expectations.items():

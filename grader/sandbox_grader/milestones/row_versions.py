@@ -49,9 +49,10 @@ def lives(start: Rows, changes: Iterable[tuple[int, Change]], versions: int) -> 
 class RowSets:
     """Which of some rows a constraint of a kind may take in a version, and with which version as its reference.
 
-    A row counts where it is ``usable`` now and ``eligible`` by the reference: one that ``is`` or was added or updated
-    must be there now, one that was removed must not; by the reference it must not have been there, have been there, or
-    have been there with other cells. Both hold one set per version.
+    A row counts if it is ``usable`` in the version at hand and ``eligible`` by the one at the reference; both hold a
+    set of rows for each version. Usable is a row that the version holds, or for ``removes`` one whose id it does not
+    hold. Eligible is for ``adds`` a row whose id the reference does not hold, for ``updates`` one whose id it holds
+    with other cells, for ``removes`` one that it holds, and for ``is`` any row.
     """
 
     def __init__(self, kind: RowKind, chosen: Sequence[Life], every: Iterable[Life], size: int) -> None:

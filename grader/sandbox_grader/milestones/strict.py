@@ -25,9 +25,7 @@ from sandbox_grader.milestones.worked_out import as_far_as_used, with_results
 from sandbox_mcp.trajectory import Message, Trajectory
 
 FULL = 1 - 1e-9
-"""From here on what a message rests on was done."""
-MET = 1 - 1e-9
-"""A minefield whose values are compared exactly is met from this similarity on: rounding apart, at 1."""
+"""The similarity from which on nothing is missing, and a minefield whose values are compared exactly is met."""
 FUZZY_MET = 0.7
 """A minefield with a value that can be partly right is met from this similarity on. A text that shares a third of its
 words with a forbidden one is a different text; one that shares most of them says the same."""
@@ -76,7 +74,7 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
     """
     check(scenario)
     result = _evaluated(scenario, trajectory)
-    if result.milestone_score < MET:
+    if result.milestone_score < FULL:
         for other in with_results(scenario, trajectory):
             found = _evaluated(scenario, other)
             if (found.score, found.milestone_score) > (result.score, result.milestone_score):
@@ -98,9 +96,9 @@ def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
 
 
 def threshold(minefield: Milestone) -> float:
-    """From which similarity on a minefield is met."""
+    """The similarity from which on a minefield is met."""
     values = [item for constraint in minefield.constraints for item in compared(constraint)]
-    return FUZZY_MET if any(is_fuzzy(expected, name) for name, expected in values) else MET
+    return FUZZY_MET if any(is_fuzzy(expected, name) for name, expected in values) else FULL
 
 
 @lru_cache(maxsize=4096)

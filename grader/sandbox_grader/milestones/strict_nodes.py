@@ -52,6 +52,8 @@ class StrictNodes:
         self.timeline = timeline
         self.length = len(timeline.events)
         self.listener = Listener(timeline, links.facts)
+        # Each is worked out once: judges by milestone and constraint, ceilings by milestone, what a follower sees of
+        # another milestone by both, similarities by milestone and slots.
         self._judges: dict[tuple[int, int], TableJudge] = {}
         self._ceilings: dict[int, list[float]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
@@ -191,7 +193,7 @@ class StrictNodes:
         return judge
 
     def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
-        """The event at which a milestone was met at least in part, if only for a while: its place, if it was there."""
+        """The event at which a milestone was met in part, if only for a while; its place, if it was met there."""
         if self.raw_at(node, slots, place.index):
             return place.index
         if not any(map(_is_table, self.milestones[node].constraints)):

@@ -69,19 +69,14 @@ class _Positions:
     def changes(self, event: ToolCall) -> Iterator[case.RowChange]:
         for change in event.changes:
             rows = self._rows.setdefault(change.table, [])
-            known = change.key in rows
-            if change.after is None and known:
-                position = rows.index(change.key)
+            position = rows.index(change.key) if change.key in rows else None
+            if position is not None and change.after is not None and not (self._moving and len(rows) > 1):
+                yield case.RowChange(change.table, "update", position, change.after)
+                continue
+            if position is not None:
                 del rows[position]
                 yield case.RowChange(change.table, "remove", position)
-            elif change.after is not None and known and self._moving and len(rows) > 1:
-                position = rows.index(change.key)
-                rows.append(rows.pop(position))
-                yield case.RowChange(change.table, "remove", position)
-                yield case.RowChange(change.table, "add", len(rows) - 1, change.after)
-            elif change.after is not None and known:
-                yield case.RowChange(change.table, "update", rows.index(change.key), change.after)
-            elif change.after is not None:
+            if change.after is not None:
                 rows.append(change.key)
                 yield case.RowChange(change.table, "add", len(rows) - 1, change.after)
 

@@ -73,7 +73,7 @@ def _wanted(scores: Scores) -> tuple[str]:
     return ("not told" if found is None else _bucket(int(found)),)
 
 
-def _told(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
+def _of_course(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
     """What is read of the course of a session that counts."""
     return lambda scores: (read(scores.course),) if scores.scored else ()
 
@@ -90,8 +90,8 @@ MEASURES: Final = (
     _metric("ToolScan success", "toolscan.success"),
     _metric("MTU right", "mtu_bench.right"),
     _metric("turn count", "toolsandbox.turn_count"),
-    PaperColumn("calls", ObservedMean(_told(lambda course: course.calls)), 1, 2),
-    PaperColumn("failed calls", ObservedMean(_told(lambda course: course.failed)), 1, 2),
+    PaperColumn("calls", ObservedMean(_of_course(lambda course: course.calls)), 1, 2),
+    PaperColumn("failed calls", ObservedMean(_of_course(lambda course: course.failed)), 1, 2),
 )
 """What is told of every group of sessions."""
 
@@ -230,8 +230,8 @@ def _score_where(name: str, holds: Callable[[SessionCourse], bool]) -> PaperColu
 
 RECOVERY: Final = (
     PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
-    PaperColumn("with a failed call %", ObservedMean(_told(lambda course: course.failed > 0))),
-    PaperColumn("slips", Total(_told(lambda course: len(course.slips))), 1, 0),
+    PaperColumn("with a failed call %", ObservedMean(_of_course(lambda course: course.failed > 0))),
+    PaperColumn("slips", Total(_of_course(lambda course: len(course.slips))), 1, 0),
     PaperColumn("mended %", _mended(KINDS), optional=True),
     *(PaperColumn(f"{kind.replace('_', ' ')}: mended %", _mended((kind,)), optional=True) for kind in KINDS),
     _score_where("score without slips", lambda course: not course.slips),
@@ -240,12 +240,12 @@ RECOVERY: Final = (
 
 TOGETHER: Final = (
     PaperColumn("sessions", Total(lambda scores: (scores.scored,)), 1, 0),
-    PaperColumn("calls at once %", ObservedMean(_told(lambda course: course.parallel > 0))),
-    PaperColumn("batches", Total(_told(lambda course: course.parallel)), 1, 0),
-    PaperColumn("races lost", Total(_told(lambda course: course.raced)), 1, 0),
-    PaperColumn("races lost to an error", Total(_told(lambda course: course.raced_to_failure)), 1, 0),
-    PaperColumn("calls doubled", Total(_told(lambda course: course.doubled)), 1, 0),
-    PaperColumn("with a race %", ObservedMean(_told(lambda course: course.raced > 0))),
+    PaperColumn("calls at once %", ObservedMean(_of_course(lambda course: course.parallel > 0))),
+    PaperColumn("batches", Total(_of_course(lambda course: course.parallel)), 1, 0),
+    PaperColumn("races lost", Total(_of_course(lambda course: course.raced)), 1, 0),
+    PaperColumn("races lost to an error", Total(_of_course(lambda course: course.raced_to_failure)), 1, 0),
+    PaperColumn("calls doubled", Total(_of_course(lambda course: course.doubled)), 1, 0),
+    PaperColumn("with a race %", ObservedMean(_of_course(lambda course: course.raced > 0))),
     _score_where("score with a race", lambda course: course.raced > 0),
 )
 

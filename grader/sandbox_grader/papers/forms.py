@@ -39,11 +39,17 @@ class _PageOfTable:
 def _pages(tables: Sequence[FilledTable], everything: bool, safe: Callable[[str], str]) -> Iterator[_PageOfTable]:
     """Each table, its cells made ``safe`` for a form."""
     for filled in tables:
-        head, *body = [[safe(text) for text in line] for line in _lines(filled, everything)]
-        title = f"{filled.table.asked}: {filled.table.title} ({filled.mode})"
-        note = [filled.table.note] if filled.table.note else []
-        left = len(_rows(filled, everything)) - len(_shown(filled, everything))
+        table, rows = filled.table, [row for row, _ in _rows(filled, everything)]
+        shown = rows[: table.most] if table.most and not everything else rows
+        body: list[list[str]] = []
+        for row in shown:
+            cells = (cell.shown(column) for column, cell in zip(table.columns, row.cells, strict=True))
+            body.append([safe(one_line(row.label)), *(safe(one_line(text) or "-") for text in cells)])
+        head = [safe(name) for name in ("", *(column.name for column in table.columns))]
+        title = f"{table.asked}: {table.title} ({filled.mode})"
+        left = len(rows) - len(shown)
         more = [f"and {counted(left, 'row')} more; --all shows them"] if left else []
+        note = [table.note] if table.note else []
         yield _PageOfTable(title, head, body, [*more, *note, *(one_line(str(missing)) for missing in filled.missing)])
 
 
@@ -111,21 +117,3 @@ def _rows(filled: FilledTable, everything: bool) -> list[tuple[PaperRow, bool]]:
     """The rows to show, each with whether it is the paper's: those of models that were not played on demand only."""
     others = filled.others if everything or not filled.rows else ()
     return [*((row, False) for row in filled.rows), *((row, True) for row in others)]
-
-
-def _shown(filled: FilledTable, everything: bool) -> list[PaperRow]:
-    """The rows that a page has room for."""
-    rows = [row for row, _ in _rows(filled, everything)]
-    return rows[: filled.table.most] if filled.table.most and not everything else rows
-
-
-def _lines(filled: FilledTable, everything: bool) -> list[list[str]]:
-    columns = filled.table.columns
-    head = ["", *(column.name for column in columns)]
-    return [
-        head,
-        *(
-            [one_line(row.label), *(one_line(cell.shown(c)) or "-" for c, cell in zip(columns, row.cells, strict=True))]
-            for row in _shown(filled, everything)
-        ),
-    ]

@@ -89,7 +89,7 @@ class PaperTable:
 
     @property
     def asked(self) -> str:
-        """What it is asked for by."""
+        """The name by which a command asks for the table."""
         return f"{self.paper}/{self.name}"
 
     @property

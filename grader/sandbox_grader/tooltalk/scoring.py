@@ -122,9 +122,8 @@ class Held:
 
     def _incorrect(self, place: int) -> bool:
         call = self.predicted[place].call
-        return place not in self.matching and self._action(call) and self._counts_as_done(call)
-
-    def _counts_as_done(self, call: ToolCall) -> bool:
+        if place in self.matching or not self._action(call):
+            return False
         if call.error is None:
             return True
         excused = self.mode == "compat" or not is_tooltalk(self.trajectory.started) or call.tool != "SendEmail"

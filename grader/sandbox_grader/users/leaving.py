@@ -36,7 +36,7 @@ _EMPTY = frozenset(
 
 
 def early_end(talk: UserView, scenario: Scenario, achieved: Callable[[], float]) -> Iterator[UserMistake]:
-    """That the user left too early, at most once, where what was ``achieved`` by strict grading is less than 1."""
+    """The mistake of leaving too early, if strict grading gives less than 1 for what was ``achieved``."""
     ended = talk.trajectory.ended
     if ended is None or ended.reason != "user_ended" or not talk.answers:
         return
@@ -108,7 +108,7 @@ def _unasked(talk: UserView, scenario: Scenario) -> str | None:
 
 
 def endless(talk: UserView) -> Iterator[UserMistake]:
-    """That the user did not leave, at most once."""
+    """The mistake of not leaving, at most once."""
     ended = talk.trajectory.ended
     tail = _idle_tail(talk)
     if ended and ended.reason == "max_turns" and len(tail) >= IDLE:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from sandbox_grader.errors import GraderError
-from sandbox_grader.milestones.strict import FUZZY_MET, MET, StrictResult, evaluate, threshold
+from sandbox_grader.milestones.strict import FULL, FUZZY_MET, StrictResult, evaluate, threshold
 from sandbox_grader.milestones.timeline import Timeline, turn_count
 from sandbox_scenarios.model import Expected, Milestone, Scenario, ValueRef
 
@@ -345,11 +345,11 @@ class TestMinefields:
     @each(
         ("constraint", "needed"),
         [
-            (call("send", to="+1"), MET),
+            (call("send", to="+1"), FULL),
             (call("send", content="x"), FUZZY_MET),
             (say(facts(("a",))), FUZZY_MET),
-            (say(Expected("contains", "a")), MET),
-            (state("contact", "removes", row(name="Ann")), MET),
+            (say(Expected("contains", "a")), FULL),
+            (state("contact", "removes", row(name="Ann")), FULL),
             (state("contact", "updates", row(relationship="friend")), FUZZY_MET),
         ],
     )
