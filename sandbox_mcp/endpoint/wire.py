@@ -99,6 +99,6 @@ def event(data: object, name: str | None = None) -> str:
     return f"{head}data: {data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-def pieces(text: str, size: int = 24) -> list[str]:
+def pieces(text: str) -> list[str]:
     """A text in pieces, as a stream delivers it."""
-    return [text[start : start + size] for start in range(0, len(text), size)]
+    return [text[start : start + 24] for start in range(0, len(text), 24)]

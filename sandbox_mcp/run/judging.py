@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,10 +103,7 @@ def question(item: Told) -> str:
 
 
 async def judged(
-    sessions: Iterable[tuple[str, Scenario, Trajectory]],
-    settings: EndpointSettings,
-    answers: Path,
-    watch: Callable[[int], None] = lambda _: None,
+    sessions: Iterable[tuple[str, Scenario, Trajectory]], settings: EndpointSettings, answers: Path
 ) -> Judged:
     """Ask a model about every fact, but for what stands in ``answers`` already, and write there what it says.
 
@@ -127,7 +124,6 @@ async def judged(
                     kept[key] = await _answer(endpoint, text)
                     _keep(answers, {"key": key, "model": settings.model, "session": session, **kept[key]})
                     asked += 1
-                    watch(asked)
                 opinions.append(Opinion(session, item, kept[key]["stated"], str(kept[key]["why"])))
     except EndpointError as error:
         raise RunError(f"the judge gave no answer; what it said so far is kept in {str(answers)!r}: {error}") from error

@@ -20,10 +20,10 @@ _WIDTH = len(BOUNDS) + 3
 class CallMeter:
     """How many calls each of ``workers`` processes has answered, by duration; this one is ``index``."""
 
-    def __init__(self, workers: int = 1, index: int = 0) -> None:
+    def __init__(self, workers: int = 1) -> None:
         self._figures = memoryview(mmap.mmap(-1, 8 * _WIDTH * workers)).cast("d")
         self.workers = workers
-        self.index = index
+        self.index = 0
 
     def took(self, seconds: float, *, fault: bool) -> None:
         """Count a call of this process."""
