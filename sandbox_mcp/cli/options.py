@@ -21,11 +21,23 @@ if TYPE_CHECKING:
     from sandbox_mcp.trajectory import Trajectory
 
 Command = Callable[..., Any]
-PLACE = click.Path(path_type=Path)
-FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
-PLACE_HERE = click.Path(path_type=Path, exists=True)
-FILE_HERE = click.Path(path_type=Path, dir_okay=False, exists=True)
-FOLDER_HERE = click.Path(path_type=Path, file_okay=False, exists=True)
+
+
+class LocalPath(click.Path):
+    """A path of this machine; a URL, which would otherwise be taken for a folder of that name, is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if "://" in str(value):
+            self.fail(f"{value!r} is a URL, and this is kept on this machine; expected a path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PLACE = LocalPath(path_type=Path)
+FILE, FOLDER = LocalPath(path_type=Path, dir_okay=False), LocalPath(path_type=Path, file_okay=False)
+PLACE_HERE = LocalPath(path_type=Path, exists=True)
+FILE_HERE = LocalPath(path_type=Path, dir_okay=False, exists=True)
+FOLDER_HERE = LocalPath(path_type=Path, file_okay=False, exists=True)
 """Types of options that name a file or a folder; ``HERE`` where it has to exist."""
 MODES = click.Choice(["strict", "paper", "compat"])
 """How sessions can be graded."""

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from sandbox_mcp.cli import group
 from sandbox_mcp.trajectory.storage import STAMPS, StorageError, StoredCopy
+from tests.each import each
 
 fsspec: Any = pytest.importorskip("fsspec")
 PLAY = ("--agent", "reference", "--transport", "direct", "--no-bounds", "--quiet")
@@ -156,6 +157,26 @@ def test_a_place_that_cannot_be_used_is_told(bucket: str, url: str, told: str) -
     done = call("grade", url)
     assert isinstance(done.exception, StorageError)
     assert told in str(done.exception)
+
+
+@each(
+    "command",
+    [
+        ("grade", "{run}", "-o", "{url}/scores.json"),
+        ("report", "{run}", "-o", "{url}/report.html"),
+        ("export", "pack", "{run}", "-o", "{url}/packs"),
+        ("run", "wifi_off", *PLAY, "--out", "{run}", "--scores", "{url}/scores.json"),
+        ("serve", "--http", "--log-dir", "{url}/logs"),
+    ],
+)
+def test_what_is_kept_on_this_machine_is_not_written_to_a_folder_that_is_named_like_a_url(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play("run")
+    done = call(*(part.format(run="run", url=bucket) for part in command))
+    assert (done.exit_code, "is a URL, and this is kept on this machine; expected a path" in done.output) == (2, True)
+    assert {path.name for path in tmp_path.iterdir()} <= {"run", "copies"}
 
 
 def test_the_nodes_of_a_cluster_need_a_folder(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
