@@ -8,11 +8,15 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 
 RESERVED = 192
 """Descriptors that are kept for everything that is not counted."""
+SAFE_PATH, BY_US = "PYTHONSAFEPATH", "sandbox-mcp"
+"""Python's variable that keeps the working directory off the import path, and its value where we set it."""
 
 
 def room_for_files(wanted: int) -> int:
@@ -32,6 +36,28 @@ def room_for_files(wanted: int) -> int:
     if soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     return max(soft, allowed)
+
+
+@contextmanager
+def begun_safely() -> Generator[None]:
+    """While the context is open, Python that is begun imports nothing from the working directory before what is ours.
+
+    A user may have folders there that are called like what we import. Whoever is begun calls :func:`as_begun`.
+    """
+    if SAFE_PATH in os.environ:
+        yield
+        return
+    os.environ[SAFE_PATH] = BY_US
+    try:
+        yield
+    finally:
+        del os.environ[SAFE_PATH]
+
+
+def as_begun() -> None:
+    """Let what this process starts for the user, such as agents, import as it would anywhere."""
+    if os.environ.get(SAFE_PATH) == BY_US:
+        del os.environ[SAFE_PATH]
 
 
 def process_pool(jobs: int) -> ProcessPoolExecutor:

@@ -22,7 +22,7 @@ import anyio.to_process
 from sandbox_grader.scores import Scores
 
 from sandbox_mcp.errors import inner_errors
-from sandbox_mcp.processes import room_for_files
+from sandbox_mcp.processes import as_begun, begun_safely, room_for_files
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.sessions import FILES_OF_A_SESSION, Allowed, Crew, RunPlan, Told
@@ -71,10 +71,11 @@ class Processes:
             lanes = min(plan.jobs, len(units))
             workers = _Workers(Path(folder) / "stopped", lanes)
             try:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(workers.end_in_peace)
-                    for _ in range(lanes):
-                        group.start_soon(self._work, waiting, size, plan, allowed, told, workers)
+                with begun_safely():
+                    async with anyio.create_task_group() as group:
+                        group.start_soon(workers.end_in_peace)
+                        for _ in range(lanes):
+                            group.start_soon(self._work, waiting, size, plan, allowed, told, workers)
             except ExceptionGroup as errors:
                 raise inner_errors(errors)[0] from None
 
@@ -155,6 +156,7 @@ def _played(recipe: Callable[[], Crew], units: tuple[Unit, ...], plan: RunPlan, 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave_it_to_whoever_started_us)
     own_process()
+    as_begun()
     scores: dict[Unit, Scores] = {}
     crew = recipe()
     pack = _pack_of_this_process(crew.folder, plan.shard) if plan.packed else None

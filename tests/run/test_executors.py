@@ -153,3 +153,30 @@ def test_the_command_plays_in_processes_however_it_was_started(tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert len(logs(tmp_path)) == len(FEW)
+
+
+AGENT = """
+import os
+
+async def agent(asked):
+    return "Wifi is off now." if "PYTHONSAFEPATH" not in os.environ else "This process imports as no other does."
+"""
+
+
+def test_processes_play_where_folders_are_called_like_what_we_import(tmp_path: Path) -> None:
+    for name in ("anyio", "click", "mcp", "yaml", "json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise AssertionError('this belongs to the user')\n")
+    (tmp_path / "mine.py").write_text(AGENT)
+    command = "run wifi_off --agent mine:agent --executor processes --jobs 1 --no-bounds --out out"
+    done = subprocess.run(
+        [Path(sys.executable).with_name("sandbox-mcp"), *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    [log] = (tmp_path / "out" / "logs").glob("*.jsonl")
+    assert "Wifi is off now." in log.read_text()

@@ -31,7 +31,7 @@ class OtherProcess:
         other_seed = "2" if os.environ.get(HASH_SEED) == "1" else "1"
         env = {**os.environ, HASH_SEED: other_seed, ZONE: "UTC0" if os.environ.get(ZONE) == KATHMANDU else KATHMANDU}
         asked = json.dumps([(world.name, world.origin) for world in worlds])
-        command = [sys.executable, "-m", __name__, asked]
+        command = [sys.executable, "-P", "-m", __name__, asked]  # from anywhere, whatever folders are called there
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, env=env, text=True, stdout=pipe, stderr=pipe)  # noqa: S603 - ours
 
