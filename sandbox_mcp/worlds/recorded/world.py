@@ -18,6 +18,7 @@ from sandbox_mcp.tools import Sources, World
 from sandbox_mcp.tools.definition import Parameter, Tool
 from sandbox_mcp.tools.hints import Hints
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.tools.value_schemas import fits_schema
 from sandbox_mcp.world.effects import Effects
 from sandbox_mcp.world.faults import ToolFault
 from sandbox_mcp.world.tables import Id, Table, column, key
@@ -25,7 +26,17 @@ from sandbox_mcp.world.transaction import Transaction
 from sandbox_mcp.world.tx import Tx
 from sandbox_mcp.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
 from sandbox_mcp.worlds.recorded.schemas import inlined, names_in
-from sandbox_mcp.worlds.recorded.tape import Deed, Tape, TapeCall, TapeError, TapeTool, deed, read_tape, without
+from sandbox_mcp.worlds.recorded.tape import (
+    REDACTED,
+    Deed,
+    Tape,
+    TapeCall,
+    TapeError,
+    TapeTool,
+    deed,
+    read_tape,
+    without,
+)
 
 EXAMPLES = 8
 """How many recorded calls a model is shown that answers for a tape."""
@@ -165,14 +176,20 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
 
 
 def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
-    """What the tool's results look like: the server's word, unless the tape has results that are not one object."""
+    """What the tool's results look like: the server's word, unless the tape has results of which it is not true.
+
+    Clients refuse a result that is not as announced, and what stands for a secret may have another type or pattern.
+    """
     calls = [call for call in tape.calls if call.deed[0] == listed.name and not call.refused]
-    if not all(isinstance(call.result.get("structuredContent"), Mapping) for call in calls):
+    results = [call.result.get("structuredContent") for call in calls]
+    if not all(isinstance(result, Mapping) for result in results):
         return {}
     output = listed.listed.get("outputSchema")
     if isinstance(output, Mapping):
         listed_output = cast("Mapping[str, Any]", output)
-        return inlined(listed_output, listed_output)
+        said = inlined(listed_output, listed_output)
+        if all(fits_schema(result, said) and REDACTED not in json.dumps(result) for result in results):
+            return said
     return {"type": "object"} if calls else {}
 
 

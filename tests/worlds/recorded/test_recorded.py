@@ -171,6 +171,24 @@ def test_schemas_are_used_as_servers_write_them(tmp_path: Path, schema: Any, val
     assert isinstance(bound, Bound) is accepted
 
 
+@each(
+    ("given", "kept"),
+    [({"pin": 4711}, True), ({"pin": "a"}, True), ({"pin": "[redacted]"}, False), ({"pin": None}, False), ({}, False)],
+)
+def test_results_are_announced_as_the_server_says_only_where_they_are_so(
+    tmp_path: Path, given: Mapping[str, Any], kept: bool
+):
+    said = {"type": "object", "properties": {"pin": {"type": ["integer", "string"]}}, "required": ["pin"]}
+    lines: list[Any] = [
+        json.loads(LINES[0]),
+        {"kind": "tool", "name": "read", "inputSchema": {"type": "object"}, "outputSchema": said},
+        {"kind": "call", "tool": "read", "arguments": {}, "result": {"content": [], "structuredContent": given}},
+    ]
+    (tmp_path / "tape.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    [world] = load(tmp_path / "tape.jsonl")
+    assert world.agent_tools["read"].result_schema == (said if kept else {"type": "object"})
+
+
 def test_no_value_is_asked_for_in_a_header_too(tmp_path: Path):
     properties = {"region": {"type": "string", "x-mcp-header": "Region"}, "x-mcp-header": {"type": "string"}}
     given = {"type": "object", "properties": properties}
