@@ -27,12 +27,14 @@ from sandbox_mcp.processes import process_pool
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.tools import World
+from sandbox_mcp.tools.calling import WorldFailedError
 from sandbox_mcp.trajectory import Trajectory
 from sandbox_mcp.world import Snapshot
 
 RULES = MappingProxyType(
     {
-        "reference": "the solution, the milestones or the user's script are at odds; play it and look at the reasons",
+        "reference": "the solution, the milestones or the user's script are at odds; --mutant shows what happened",
+        "world": "mend the world's code, which 'worlds check' reads and tries",
         "ask": "let the script say yes and go on, and leave turns enough for a question ('max_turns')",
         "odd": "let the script say that it does not know and go on, and leave turns enough for a question",
         "at_once": "demand no order that a good assistant would not need ('after')",
@@ -153,7 +155,8 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     try:
         tried += (attempt(stage, mutant) for mutant in mutants_of(stage))
     except SandboxError as error:
-        broken = _complaint(suite, name, "reference", (), f"cannot be played: {error}")
+        rule = "world" if isinstance(error, WorldFailedError) else "reference"
+        broken = _complaint(suite, name, rule, (), f"cannot be played: {error}")
         return Linted((broken,), len(tried))
     groups: dict[str, list[Tried]] = {}
     for item in tried:
@@ -242,7 +245,8 @@ def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
     else:
         problem = f"an agent that {mutant.about} scores {tried.score:.3f}, expected {mutant.span.words}"
     if mutant.rule == "reference" and not mutant.span.holds(tried.score):
-        # a limit that was reached, a call that failed, what a reply lacks, or else the first milestone that was not met
+        # a limit that was reached, a call that failed, what a reply lacks, the first milestone that was not met, or
+        # else a minefield or a change that nobody asked for
         found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
         graded = details(stage.scenario, evaluate(stage.scenario, found.log))
         failed = ((made, "fails with" if made.arguments is not None else "cannot be called:") for made in found.done)
@@ -250,7 +254,9 @@ def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
         lacks = (f"a reply cannot be made: {missing}" for missing in (tried.lacks,) if missing)
         limit = (f"the session ended with {how!r}" for how in (found.ending,) if how in ("max_turns", "max_calls"))
         missed = (f"milestone {item['id']!r} {why['text']}" for item in graded for why in item.get("reasons", ()))
-        reason = next(chain(limit, calls, lacks, missed), None)
+        mines = (f"minefield {item['id']!r} is met" for item in graded if item["kind"] == "minefield" and item["met"])
+        changes = (item["text"] for item in graded if item["kind"] == "unwanted")
+        reason = next(chain(limit, calls, lacks, missed, mines, changes), None)
         problem += f": {reason}" if reason else ""
     return _complaint(suite, name, mutant.rule, mutant.path, problem, mutant.id)
 

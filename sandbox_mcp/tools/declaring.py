@@ -289,6 +289,16 @@ class World:
         return MappingProxyType({tool.name: tool for tool in (*made, *ENGINE_TOOLS)})
 
     @property
+    def gated(self) -> frozenset[str]:
+        """The tools that make no sense where no gate is closed: those that open one, and the others of their groups.
+
+        A tool that was declared without a group is of none, though all such tools are presented as one.
+        """
+        openers = [self.tools[rule.opened_by] for rule in self.gates.values()]
+        groups = {tool.domain for tool in openers} - {self.name}
+        return frozenset(tool.name for tool in self.tools.values() if tool in openers or tool.domain in groups)
+
+    @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
         """The author's function for every tool, event and gate, by its name."""
         self._load()

@@ -29,14 +29,9 @@ def _needed(scenario: Scenario) -> list[Tool]:
 
 
 def _unneeded(scenario: Scenario) -> list[Tool]:
-    """All other tools the scenario may offer.
-
-    Tools that open a gate, and those of their group, make no sense where nothing is closed.
-    """
-    tools, gates = scenario.home.agent_tools, scenario.home.gates.values()
-    gated = {tools[rule.opened_by].domain for rule in gates if rule.opened_by in tools}
-    left_out = {tool.name for tool in _needed(scenario)} | set(scenario.without)
-    return [tool for name, tool in tools.items() if name not in left_out and tool.domain not in gated]
+    """All other tools the scenario may offer."""
+    left_out = {tool.name for tool in _needed(scenario)} | set(scenario.without) | scenario.home.gated
+    return [tool for name, tool in scenario.home.agent_tools.items() if name not in left_out]
 
 
 def distractors(scenario: Scenario) -> list[Tool]:

@@ -172,6 +172,12 @@ def test_of_a_solution_whose_call_fails_the_error_is_told(tmp_path: Path) -> Non
     assert "expected 1: send_message_with_phone_number cannot be called: " in found.problem
 
 
+def test_of_a_solution_that_changes_more_than_was_asked_for_the_change_is_told(tmp_path: Path) -> None:
+    unasked = {"      - {id: off, table: setting, is: {wifi: false}}\n": "", 'after: ["off"], ': ""}
+    found = complaints(tmp_path, SWITCH, unasked)
+    assert "expected 1: set_wifi_status changed a row of setting that was not asked for: wifi from" in found[0].problem
+
+
 def test_a_scenario_whose_solution_cannot_be_played_is_complained_of(tmp_path: Path) -> None:
     found = complaints(tmp_path, SOUND, {"$found.0.phone_number": "$found.7.phone_number"})
     assert [item.mutant for item in found] == ["reference:1:base"]

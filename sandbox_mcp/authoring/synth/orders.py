@@ -41,12 +41,10 @@ class DraftOrder:
 def _tools(suite: Suite, _: Sequence[str], bases: Sequence[str]) -> Iterator[DraftOrder]:
     """All subsets of three groups of tools, times one of their tools that has to be used."""
     for base in bases:
-        tools = suite.base(base).home.agent_tools
-        gates = suite.base(base).home.gates.values()
-        gated = {tools[gate.opened_by].domain for gate in gates if gate.opened_by in tools}
+        home = suite.base(base).home
         groups: dict[str, list[Tool]] = {}
-        for tool in tools.values():
-            if tool.domain not in gated:
+        for tool in home.agent_tools.values():
+            if tool.name not in home.gated:
                 groups.setdefault(tool.domain, []).append(tool)
         for chosen in combinations(groups, min(SUITES, len(groups))):
             offered = tuple(tool.name for group in chosen for tool in groups[group])

@@ -54,7 +54,7 @@ def played(scenario: Scenario) -> Rehearsed:
 
 def opened(scenario: Scenario, **changes: Any) -> tuple[Session, MemoryLog]:
     log = MemoryLog()
-    every = dataclasses.replace(scenario, tools=tuple(scenario.home.agent_tools), **changes)
+    every = dataclasses.replace(scenario, tools=tuple(scenario.home.agent_tools), without=(), **changes)
     session = Session(SessionSpec(every), ScriptedUser(every.user.script), log)
     session.begin()
     return session, log
@@ -99,6 +99,12 @@ class TestPlaying:
 
     def test_deep_lint_finds_nothing(self, suite: Suite) -> None:
         assert lint_scenario(suite, "lend_the_lamplighters").complaints == ()
+
+    def test_deep_lint_names_a_fault_of_the_world(self, tmp_path: Path) -> None:
+        text = (HERE / "library.yaml").read_text(encoding="utf-8")
+        (tmp_path / "library.yaml").write_text(text.replace("[enrol, stumble]", "[stumble]"), encoding="utf-8")
+        [complaint] = lint_scenario(Suite([tmp_path / "library.yaml"]), "lend_the_lamplighters").complaints
+        assert (complaint.rule, "enrol() of the world failed at library.py:" in complaint.problem) == ("world", True)
 
     def test_the_log_names_the_world(self, played: Rehearsed) -> None:
         assert dict(played.log.started.worlds) == {"library": {"version": "1", "digest": named("library").digest}}

@@ -12,6 +12,7 @@ from sandbox_grader.milestones.strict import evaluate
 from sandbox_grader.references import references_of
 from sandbox_scenarios import ScenarioFileError, Suite
 from sandbox_scenarios.lint import lint
+from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import entry_of
@@ -368,3 +369,26 @@ scenarios:
     def test_another_deed_is_claimed_as_ever(self, place: Path) -> None:
         told = self.scores(place, "blank_hats", "I have sent your sister a message.")
         assert told.verdicts["conduct"].values["claim_without_call"] == 1
+
+
+GATE = '''
+@attic.action(updates=[Box.dusty]GROUP)
+def air(tx: Tx) -> None:
+    """Air the attic."""
+
+
+@attic.gate("air", opened_by=air)
+def aired(tx: Tx) -> bool:
+    """the attic has not been aired"""
+    return True
+'''
+
+
+@pytest.mark.parametrize(
+    ("group", "offered"),
+    [("", ["list_boxes", "dust", "dust_all"]), (', group="room"', ["list_boxes", "dust", "dust_all", "sweep"])],
+)
+def test_a_gate_takes_only_what_belongs_to_it_from_distraction(place: Path, group: str, offered: list[str]) -> None:
+    sweep = '@attic.action(group="floor")\ndef sweep(tx: Tx) -> None:\n    """Sweep."""\n' if group else ""
+    (place / "attic.py").write_text(WORLD + GATE.replace("GROUP", group) + sweep, encoding="utf-8")
+    assert [*presented(Suite([place / "attic.yaml"]).get("look_for_letters"), "all_tools")] == offered
