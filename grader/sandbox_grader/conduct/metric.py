@@ -88,9 +88,13 @@ class Conduct:
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Per count: of how many sessions it is known, its total, and the share of those sessions that have any."""
         values, head = conclusive(graded, mode)
+        known = {name: [item[name] for item in values if item[name] is not None] for name in COUNTS}
         return {
             **head,
-            **{name: _rate([item[name] for item in values if item[name] is not None]) for name in COUNTS},
+            **{
+                name: {"known": len(n), "total": sum(n), "rate": sum(count > 0 for count in n) / len(n) if n else None}
+                for name, n in known.items()
+            },
         }
 
 
@@ -105,8 +109,3 @@ def _reasons(labelled: bool, solved: bool, stateless: str | None) -> Mapping[str
     if stateless:
         missing |= dict.fromkeys(("harmful_changes", "undone"), stateless)
     return missing
-
-
-def _rate(counts: Sequence[int]) -> dict[str, Any]:
-    hit = sum(count > 0 for count in counts)
-    return {"known": len(counts), "total": sum(counts), "rate": hit / len(counts) if counts else None}

@@ -23,7 +23,14 @@ def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
         return (best, (values[0].index(best),)) if best > 0 else (0.0, ())
     width = len(values[0])
     steps = width * sum(comb(width, taken) for taken in range(size))
-    columns = _by_subsets(values) if steps <= SMALL else _by_solver(values)
+    if steps <= SMALL:
+        columns = _by_subsets(values)
+    else:
+        costs = [[-log(value) if value > 0 else inf for value in row] for row in values]
+        try:
+            columns = tuple(map(int, import_module("scipy.optimize").linear_sum_assignment(costs)[1]))
+        except ValueError:  # every complete assignment has an infinite cost
+            columns = ()
     product = 1.0
     for row, column in enumerate(columns):
         product *= values[row][column]
@@ -43,12 +50,3 @@ def _by_subsets(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
                         following[key] = (total, (*columns, column))
         reached = following
     return max(reached.values(), key=lambda item: item[0])[1] if reached else ()
-
-
-def _by_solver(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
-    costs = [[-log(value) if value > 0 else inf for value in row] for row in values]
-    try:
-        _, columns = import_module("scipy.optimize").linear_sum_assignment(costs)
-    except ValueError:  # every complete assignment has an infinite cost
-        return ()
-    return tuple(int(column) for column in columns)

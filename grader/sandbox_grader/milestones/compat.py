@@ -141,36 +141,33 @@ class CompatNodes:
         """At every index what the nodes that refer to this one would take over."""
         if not self.followers[node]:
             return None
-        marks = self._marks.get(node)
-        if marks is None:
+        if node not in self._marks:
             columns = [self._taken(follower, node) for follower in self.followers[node]]
-            marks = self._marks[node] = list(zip(*columns, strict=True))
-        return marks
+            self._marks[node] = list(zip(*columns, strict=True))
+        return self._marks[node]
 
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every guardrail held and every reference were where it suits best."""
-        values = self._ceilings.get(node)
-        if values is None:
+        if node not in self._ceilings:
             rules, values = self.rules[node], self._alone(node)
             for judge in rules.referring:
                 values = judge.ceilings(values, self._among(judge, rules.guarding(judge.reference)))
-            values = self._ceilings[node] = [v and v**rules.root for v in values]
-        return values
+            self._ceilings[node] = [v and v**rules.root for v in values]
+        return self._ceilings[node]
 
     def _among(self, judge: Judge, guarding: tuple[str, ...]) -> list[frozenset[int]]:
         """For every index the versions of a constraint's table at the places where the guardrails let its reference be.
 
         The same set, not only an equal one, where the guarded tables are the same.
         """
-        among = self._sets.get((judge.table, guarding))
-        if among is None:
+        if (judge.table, guarding) not in self._sets:
             keys = self._joint(guarding)
             found: dict[tuple[int, ...], set[int]] = {}
             for key, version in zip(keys, self.history.versions[judge.table], strict=True):
                 found.setdefault(key, set()).add(version)
             sets = {key: frozenset(versions) for key, versions in found.items()}
-            among = self._sets[judge.table, guarding] = [sets[key] for key in keys]
-        return among
+            self._sets[judge.table, guarding] = [sets[key] for key in keys]
+        return self._sets[judge.table, guarding]
 
     def _promising(self, node: int) -> Mapping[tuple[int, ...], Sequence[int]]:
         """The indexes at which a node could be more than 0, by the versions of its guarded tables there."""
@@ -184,16 +181,14 @@ class CompatNodes:
 
     def _joint(self, tables: tuple[str, ...]) -> list[tuple[int, ...]]:
         """At every index the versions of several tables."""
-        found = self._joined.get(tables)
-        if found is None:
+        if tables not in self._joined:
             columns = [self.history.versions[table] for table in tables]
-            found = self._joined[tables] = list(zip(*columns, strict=True)) if columns else [()] * self.length
-        return found
+            self._joined[tables] = list(zip(*columns, strict=True)) if columns else [()] * self.length
+        return self._joined[tables]
 
     def _alone(self, node: int) -> list[float]:
         """At every index the product of the constraints that depend on nothing else."""
-        values = self._base.get(node)
-        if values is None:
+        if node not in self._base:
             rules, versions = self.rules[node], self.history.versions
             values = [1.0] * self.length
             for table in rules.guards.get(LO, ()):
@@ -202,7 +197,7 @@ class CompatNodes:
             for judge in rules.alone:
                 values = [v and v * value for v, value in zip(values, judge.along(), strict=True)]
             self._base[node] = values
-        return values
+        return self._base[node]
 
     def _taken(self, node: int, reference: int) -> list[Mark]:
         """At every index what ``node`` takes over if ``reference`` is there.

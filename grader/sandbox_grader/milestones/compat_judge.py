@@ -56,11 +56,10 @@ class Judge:
 
     def yields(self, reference: int) -> list[Target]:
         """For ``trace_dependent``: the expected messages that the calls of the message ``reference`` make up."""
-        made = self._made.get(reference)
-        if made is None:
+        if reference not in self._made:
             rows = [row for values in self._taken(reference) for row in filled(self._constraint, values)]
-            made = self._made[reference] = list(targets(self._constraint, rows))
-        return made
+            self._made[reference] = list(targets(self._constraint, rows))
+        return self._made[reference]
 
     def alike(self) -> Sequence[int | None]:
         """For every message the first one that yields the same, or None if it yields nothing."""

@@ -47,7 +47,15 @@ class Explainer:
         slots = nodes.slots(number, placed) if number in placed else ()
         self.lookup = nodes.lookup(number, slots)
         self.compare = nodes.compare(number, slots)
-        self.index, self.raw = self._where(slots) if number in placed else (None, 0.0)
+        self.index: int | None = None
+        self.raw = 0.0
+        if number in placed:
+            self.index = placed[number].index
+            self.raw = nodes.raw_at(number, slots, self.index)
+            if not self.raw:
+                raw = nodes.raw(number, slots)
+                self.raw = max(raw)
+                self.index = raw.index(self.raw) if self.raw else nodes.achieved(number, placed[number], slots)
         self._nearest_calls: dict[int, NearestCall | None] = {}
 
     def milestone(self) -> Mapping[str, Any]:
@@ -74,17 +82,6 @@ class Explainer:
             "reasons": [{"constraint": name, "seq": seq, "text": text} for name, (seq, text) in reasons],
             "constraints": list(alignment(self)),
         }
-
-    def _where(self, slots: tuple[int, ...]) -> tuple[int | None, float]:
-        place = self.placed[self.number]
-        here = self.nodes.raw_at(self.number, slots, place.index)
-        if here:
-            return place.index, here
-        raw = self.nodes.raw(self.number, slots)
-        best = max(raw)
-        if best:
-            return raw.index(best), best
-        return self.nodes.achieved(self.number, place, slots), 0.0
 
     def _own(self) -> Iterator[tuple[str, Reason]]:
         for constraint in self.item.constraints if self.raw < FULL else ():

@@ -244,8 +244,7 @@ class TableJudge:
         A row that is there from the first version to the last was neither added nor removed nor updated.
         """
         key = compare.key if self._refers else None
-        hopes = self._hopes.get(key)
-        if hopes is None:
+        if key not in self._hopes:
             lives = self._timeline.lives(self.constraint.table)
             if self.constraint.kind == "is":
                 moving = lives
@@ -257,7 +256,7 @@ class TableJudge:
             whole = all(any(hope.now[number] for hope in found) for number in range(wanted))
             hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
             self._hopes[key] = hopes
-        return hopes
+        return self._hopes[key]
 
     def _hope(self, life: Life, compare: Compare) -> Hope | None:
         now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)

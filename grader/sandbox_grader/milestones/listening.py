@@ -63,7 +63,9 @@ class Listener:
             else:
                 given.append(Finding("stated", "") if lookup is None else _missing(fact))
         known = lookup is not None or None not in filled
-        forbidden_said = self._forbidden(index, denied)
+        message = cast("Message", self._timeline.events[index])
+        said = claims(message.content, denied, self.background(index)) if denied else ()
+        forbidden_said = next((f"{item.why}, which it must not" for item in said if item.outcome == "stated"), None)
         false = forbidden_said or (hearing.false if known else None)
         reasons = tuple(item.why for item in given if item.outcome != "stated")
         if forbidden_said or hearing.invented or (hearing.dumped and known):
@@ -95,25 +97,15 @@ class Listener:
         message = self._timeline.events[index]
         return isinstance(message, Message) and withdraws(message.content)
 
-    def _forbidden(self, index: int, denied: Sequence[Fact]) -> str | None:
-        if not denied:
-            return None
-        message = cast("Message", self._timeline.events[index])
-        for finding in claims(message.content, denied, self.background(index)):
-            if finding.outcome == "stated":
-                return f"{finding.why}, which it must not"
-        return None
-
     def _hear(self, index: int, facts: Sequence[Fact]) -> Hearing:
         key = (index, len(facts), tuple(facts))
-        found = self._heard.get(key)
-        if found is None:
+        if key not in self._heard:
             message = cast("Message", self._timeline.events[index])
             found = hear(message.content, facts, self.background(index), self._all_facts)
             if any(item.outcome == "missing" for item in found.findings):
                 found = replace(found, findings=tuple(self._in_own_words(index, facts, found.findings)))
             self._heard[key] = found
-        return found
+        return self._heard[key]
 
     def _in_own_words(self, index: int, facts: Sequence[Fact], findings: Sequence[Finding]) -> Iterator[Finding]:
         """What was found; a deed may also be told of in the words of the tool that did it."""
@@ -128,7 +120,7 @@ class Listener:
                 yield found
 
     def _own_words(self, index: int, deed: Fact) -> tuple[str, ...]:
-        """How the tools that did such a deed before a message say that it is told of."""
+        """The words for telling of it that are declared by the tools that did such a deed before a message."""
         kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
         done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None)
         acting = [tools[name] for name in done if name in tools]
@@ -148,13 +140,12 @@ class Listener:
         return [place for place, _ in found], [call for _, call in found]
 
     def background(self, index: int) -> Background:
-        """What had been said and done before the message at an index, one for all between the same two calls."""
+        """What had been said and done before a message; one object for all messages between the same two calls."""
         calls = self._calls_before(index)
-        found = self._backgrounds.get(len(calls))
-        if found is None:
+        if len(calls) not in self._backgrounds:
             fine = [call for call in calls if call.error is None]
             strings, numbers, touched = self._collected.until(len(calls))
-            found = self._backgrounds[len(calls)] = Background(
+            self._backgrounds[len(calls)] = Background(
                 given=self._given,
                 known=tuple(strings),
                 numbers=frozenset(numbers),
@@ -166,7 +157,7 @@ class Listener:
                 persons=self._persons,
                 home=self._timeline.home,
             )
-        return found
+        return self._backgrounds[len(calls)]
 
     @cached_property
     def _collected(self) -> "_Collected":
@@ -178,9 +169,9 @@ class Listener:
         return tuple(event.content for event in events if isinstance(event, Message) and event.sender == "user")
 
     def _kinds(self, tool: str) -> frozenset[str]:
-        """The kinds of deeds that a call of a tool is, by its name and by how it says that it is told of.
+        """The kinds of deeds that a call of a tool counts as, by its name and by the words declared for telling of it.
 
-        One whose name tells of no kind that is known, and that reaches nobody, is told of as what it writes.
+        A tool whose name tells of no known kind, and that reaches no person, counts by what it declares to write.
         """
         named, known = kinds_of(tool), self._timeline.home.tools.get(tool)
         if known is None:
@@ -227,7 +218,7 @@ class Listener:
 
 
 def _kinds_said(tool: Tool) -> frozenset[str]:
-    """The kinds of deeds that the single words claim with which a tool is told of."""
+    """The kinds of deeds that are claimed by the single words declared for telling of a tool."""
     return frozenset(kind for word in tool.said if " " not in word for kind in claimed(word.lower()))
 
 

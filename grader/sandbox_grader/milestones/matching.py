@@ -158,21 +158,19 @@ class _Search:
         views = tuple(self.similarities.start(node) for node in self.order)
         target = self.value(open_, (0,) * len(self.order), views)
         while open_:
-            position, last, similarity, target, views = self._step(open_, last, views, target)
-            open_ &= ~(1 << position)
-            placed[self.order[position]] = MatchedPlace(last, similarity)
+            for position, index, track in self._candidates(open_, last, views):
+                rest, similarity = open_ & ~(1 << position), track.series[index]
+                limits, after = (index,) * len(self.order), self._absorbed(position, index, track, views)
+                if similarity + self._bound(rest, limits, after) < target - TIE:
+                    continue
+                value = self.value(rest, limits, after)
+                if similarity + value >= target - TIE:
+                    break
+            else:
+                raise AssertionError("no candidate reaches the optimum")
+            placed[self.order[position]] = MatchedPlace(index, similarity)
+            open_, last, views, target = rest, index, after, value
         return placed
-
-    def _step(self, open_: int, last: int, views: _Views, target: float) -> tuple[int, int, float, float, _Views]:
-        for position, index, track in self._candidates(open_, last, views):
-            rest, similarity = open_ & ~(1 << position), track.series[index]
-            limits, after = (index,) * len(self.order), self._absorbed(position, index, track, views)
-            if similarity + self._bound(rest, limits, after) < target - TIE:
-                continue
-            value = self.value(rest, limits, after)
-            if similarity + value >= target - TIE:
-                return position, index, similarity, value, after
-        raise AssertionError("no candidate reaches the optimum")
 
     def _candidates(self, open_: int, last: int, views: _Views) -> list[tuple[int, int, Track]]:
         found: list[tuple[float, int, int, int, Track]] = []

@@ -26,9 +26,10 @@ def same_marks(marks: Sequence[Hashable]) -> list[int]:
 class Track:
     """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
 
-    An index is worth a look from ``low`` on if none in between has its mark and at least its similarity: such an
-    earlier one leaves the others no worse off and more room. The last one known is its rival; only indexes whose rival
-    is not simply the index before can be worth a look from further back. Without marks all indexes look the same.
+    An index need not be looked at if an earlier one that is allowed has the same mark and at least the same similarity:
+    the earlier one leaves the other nodes as well off, and more room. The last such index is its rival, -1 if there is
+    none. Worth a look from ``low`` on are thus ``low`` itself, and every index whose rival comes before ``low``.
+    Without marks all indexes look the same.
     """
 
     def __init__(

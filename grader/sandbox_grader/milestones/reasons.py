@@ -44,25 +44,16 @@ def compat_details(scenario: Scenario, translated: Translated, result: CompatRes
         met = found is not None and found.similarity > 0
         return (found.similarity, translated.seqs[found.index]) if found and met else (0.0, None)
 
-    milestones = [(item, *place(result.milestones.get(n))) for n, item in enumerate(scenario.milestones)]
-    minefields = [(item, *place(result.minefields.get(n))) for n, item in enumerate(scenario.minefields)]
-    return [
-        *(_milestone(item, similarity, seq) for item, similarity, seq in milestones),
-        *(_mine(item, similarity, 0.0, seq) for item, similarity, seq in minefields),
-    ]
-
-
-def _milestone(item: Milestone, similarity: float, seq: int | None) -> Mapping[str, Any]:
-    return {
-        "kind": "milestone",
-        "id": item.id,
-        "about": item.about,
-        "seq": seq,
-        "similarity": round(similarity, 9),
-        "effective": round(similarity, 9),
-        "reasons": [],
-        "constraints": [],
-    }
+    told: Details = []
+    for number, item in enumerate(scenario.milestones):
+        similarity, seq = place(result.milestones.get(number))
+        which = {"kind": "milestone", "id": item.id, "about": item.about, "seq": seq}
+        met = {"similarity": round(similarity, 9), "effective": round(similarity, 9)}
+        told.append({**which, **met, "reasons": [], "constraints": []})
+    for number, item in enumerate(scenario.minefields):
+        similarity, seq = place(result.minefields.get(number))
+        told.append(_mine(item, similarity, 0.0, seq))
+    return told
 
 
 def _mine(item: Milestone, similarity: float, needed: float, seq: int | None) -> Mapping[str, Any]:

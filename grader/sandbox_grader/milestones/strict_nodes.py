@@ -109,12 +109,11 @@ class StrictNodes:
 
     def _favourable(self, node: int) -> list[float]:
         """The similarity from the earliest event on if every value and state from elsewhere were most favourable."""
-        values = self._ceilings.get(node)
-        if values is None:
+        if node not in self._ceilings:
             first = self._earliest(node)
             where = [0.0] * first + [1.0] * (self.length - first)
-            values = self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node), where)
-        return values
+            self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node), where)
+        return self._ceilings[node]
 
     def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
         """At every event the milestone's own similarity, whatever it rests on.
@@ -123,10 +122,9 @@ class StrictNodes:
         """
         if not self.resting[node]:
             return self._counting(node, slots)
-        values = self._raw.get((node, slots))
-        if values is None:
-            values = self._raw[node, slots] = self._judged(node, slots, [1.0] * self.length)
-        return values
+        if (node, slots) not in self._raw:
+            self._raw[node, slots] = self._judged(node, slots, [1.0] * self.length)
+        return self._raw[node, slots]
 
     def raw_at(self, node: int, slots: tuple[int, ...], index: int) -> float:
         """At one event the milestone's own similarity, whatever it rests on."""
@@ -136,11 +134,10 @@ class StrictNodes:
         """The milestone's own similarity at every event from the earliest on at which it can count."""
         if not slots:
             return self._favourable(node)  # nothing comes from elsewhere
-        values = self._counted.get((node, slots))
-        if values is None:
+        if (node, slots) not in self._counted:
             where = [1.0 if best else 0.0 for best in self._favourable(node)]
-            values = self._counted[node, slots] = self._judged(node, slots, where)
-        return values
+            self._counted[node, slots] = self._judged(node, slots, where)
+        return self._counted[node, slots]
 
     def _judged(self, node: int, slots: tuple[int, ...], where: list[float]) -> list[float]:
         """The milestone's own similarity where ``where`` is not 0, given the places of others."""
@@ -187,10 +184,9 @@ class StrictNodes:
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
         """What judges one of a milestone's constraints on tables."""
         key = (node, id(constraint))
-        judge = self._judges.get(key)
-        if judge is None:
-            judge = self._judges[key] = TableJudge(constraint, self.timeline, self.links.lasting[key])
-        return judge
+        if key not in self._judges:
+            self._judges[key] = TableJudge(constraint, self.timeline, self.links.lasting[key])
+        return self._judges[key]
 
     def achieved(self, node: int, place: MatchedPlace, slots: tuple[int, ...]) -> int | None:
         """The event at which a milestone was met in part, if only for a while; its place, if it was met there."""
@@ -262,19 +258,17 @@ class StrictNodes:
             for index in compress(range(self.length), self._counting(node, view[0])):
                 calls[index] = yields(index)
             return calls
-        states = self._states.get((follower, node, table))
-        if states is None:
-            states = self._states[follower, node, table] = self._representatives(follower, node, table)
-        return states
+        if (follower, node, table) not in self._states:
+            self._states[follower, node, table] = self._representatives(follower, node, table)
+        return self._states[follower, node, table]
 
     def _yields(self, node: int, follower: int) -> Callable[[int], int]:
         """For an event the first one asked for that yields a follower the same as the milestone's call, -1 for none."""
-        found = self._yielding.get((node, follower))
-        if found is None:
+        if (node, follower) not in self._yielding:
             refs = [ref for ref in values_of(self.milestones[follower]) if self.numbers[ref.milestone] == node]
             wanted = [(ref, fitting(ref, self._likely(follower))) for ref in refs]
-            found = self._yielding[node, follower] = yielding(wanted, self.timeline.events)
-        return found
+            self._yielding[node, follower] = yielding(wanted, self.timeline.events)
+        return self._yielding[node, follower]
 
     def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
         """What a milestone expects, with the arguments, texts and rows that might be it if values were favourable."""

@@ -73,8 +73,7 @@ class Timeline:
 
     def lives(self, table: str) -> Sequence[Life]:
         """All rows that the table held after any event, and at the start."""
-        found = self._lives.get(table)
-        if found is None:
+        if table not in self._lives:
             versions, tables = self._numbered(table)
             changes = (
                 (version, change)
@@ -82,12 +81,11 @@ class Timeline:
                 for change in _changes((event,))
                 if change.table == table
             )
-            found = self._lives[table] = lives(tables[0], changes, len(tables))
-        return found
+            self._lives[table] = lives(tables[0], changes, len(tables))
+        return self._lives[table]
 
     def _numbered(self, name: str) -> tuple[list[int], list[Rows]]:
-        found = self._versions.get(name)
-        if found is None:
+        if name not in self._versions:
             tables, numbers = [self.start.table(name)], list[int]()
             for event in self.events:
                 changes = [change for change in _changes((event,)) if change.table == name]
@@ -100,8 +98,8 @@ class Timeline:
                             edited[change.key] = change.after
                     tables.append(edited)
                 numbers.append(len(tables) - 1)
-            found = self._versions[name] = (numbers, tables)
-        return found
+            self._versions[name] = (numbers, tables)
+        return self._versions[name]
 
 
 def opening_index(trajectory: Trajectory) -> int | None:

@@ -122,7 +122,9 @@ def tally(run: Episode) -> EpisodeTally:
 def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep]:
     since_change: dict[Hashable, str] = {}
     for call in calls:
-        ran = call.caller == "agent" and _ran(call, feedback)
+        error = call.error
+        known = call.tool is not None and error is not None and error.kind != "invalid_format"
+        ran = call.caller == "agent" and (error is None or error.kind == "execution" or (known and not feedback))
         form = (call.called, form_of(call.arguments))
         if call.caller == "agent":
             earlier = since_change.get(form) if ran else None
@@ -131,9 +133,3 @@ def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep
             since_change.clear()
         if ran:
             since_change[form] = call.call
-
-
-def _ran(call: ToolCall, feedback: bool) -> bool:
-    if call.error is None or call.error.kind == "execution":
-        return True
-    return not feedback and call.tool is not None and call.error.kind != "invalid_format"

@@ -6,11 +6,11 @@ same as not given, and an unknown type checks nothing.
 Source: ToolScan, section 5.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.values import is_array, is_object
+from sandbox_grader.values import is_array, is_number, is_object
 from sandbox_mcp.trajectory import CallError, ErrorKind
 
 _KNOWN = {
@@ -23,6 +23,14 @@ _KNOWN = {
 }
 JSON_TYPES: Mapping[str, str] = MappingProxyType({name: kind for kind, names in _KNOWN.items() for name in names})
 """The type names of ToolScan's lists, in lower case, as JSON Schema calls them."""
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": is_number,
+    "integer": lambda value: is_number(value) and value == int(value),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": is_array,
+    "object": is_object,
+}
 
 
 def json_types(declared: Any) -> tuple[str, ...]:
@@ -60,19 +68,7 @@ def fault(name: str, given: Mapping[str, Any], apis: Mapping[str, Any]) -> CallE
 
 def fits(value: Any, kinds: Sequence[str]) -> bool:
     """Whether a JSON value is of one of the JSON types; of none at all means of any."""
-    return not kinds or any(_is_a(value, kind) for kind in kinds)
-
-
-def _is_a(value: Any, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if isinstance(value, int | float):
-        return kind == "number" or (kind == "integer" and value == int(value))
-    return (
-        (kind == "string" and isinstance(value, str))
-        or (kind == "array" and is_array(value))
-        or (kind == "object" and is_object(value))
-    )
+    return not kinds or any(_CHECKS[kind](value) for kind in kinds)
 
 
 def _error(kind: ErrorKind, message: str) -> CallError:

@@ -5,7 +5,6 @@ times of day are not.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,25 +48,20 @@ class Value:
 @remembered(8192)
 def telling(text: str) -> tuple[Value, ...]:
     """The telling values of a text, each part of it read once."""
-    return tuple(_values_in(text))
-
-
-def _values_in(text: str) -> Iterator[Value]:
-    rest = text
-    yield from (Value("mail address", found[0].lower(), found[0]) for found in _MAIL.finditer(rest))
-    rest = _MAIL.sub(" ; ", rest)
-    yield from (Value("id", found[0].lower(), found[0]) for found in _ID.finditer(rest))
+    values = [Value("mail address", found[0].lower(), found[0]) for found in _MAIL.finditer(text)]
+    rest = _MAIL.sub(" ; ", text)
+    values += (Value("id", found[0].lower(), found[0]) for found in _ID.finditer(rest))
     rest = _ID.sub(" ; ", rest)
     for pattern in _DATES:
-        yield from (Value("date", _month_day(found), found[0]) for found in pattern.finditer(rest))
+        values += (Value("date", _month_day(found), found[0]) for found in pattern.finditer(rest))
         rest = pattern.sub(" ; ", rest)
     rest = _TIME.sub(" ; ", rest)
     phones = (found[0] for found in _PHONE.finditer(rest) if _is_phone(found[0]))
-    yield from (Value("phone number", digits(phone), phone.strip()) for phone in phones)
+    values += (Value("phone number", digits(phone), phone.strip()) for phone in phones)
     rest = _PHONE.sub(lambda found: " ; " if _is_phone(found[0]) else found[0], rest)
-    yield from (
-        Value("number", found[0].replace(",", ""), found[0]) for found in _NUMBER.finditer(rest) if _tells(found[0])
-    )
+    numbers = (found[0] for found in _NUMBER.finditer(rest) if _tells(found[0]))
+    values += (Value("number", number.replace(",", ""), number) for number in numbers)
+    return tuple(values)
 
 
 def digits(text: str) -> str:
