@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Faults, Imported
+from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, loads
+from sandbox_grader.importers.reading.documents import read_documents
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, loads
 from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.toolscan.events import FORMAT
 from sandbox_grader.toolscan.loop import FINISH
@@ -34,13 +35,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     Raises:
         ImportFormatError: a line is not a case.
     """
-    names = Names()
-    for path in paths:
-        loaded, faults = load(path), Faults()
-        for node in loaded.nodes:
-            with faults.aside():
-                yield _session(node, SessionBuilder(FORMAT, path.name, "", loaded.losses), names)
-        faults.tell()
+    return read_documents(paths, FORMAT, _session)
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.importers.base import Faults, Imported
+from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.json_values import JsonNode, is_object, load, picked
+from sandbox_grader.importers.reading.documents import read_documents
+from sandbox_grader.importers.reading.json_values import JsonNode, is_object, picked
 from sandbox_grader.importers.reading.values import Given, encode
 from sandbox_grader.tooltalk.tools import FORMAT, TOOLS
 from sandbox_mcp.trajectory import CallError, ErrorKind, ReferenceCall, ReferenceTurn
@@ -36,13 +37,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     Raises:
         ImportFormatError: a file is not a ToolTalk conversation.
     """
-    names = Names()
-    for path in paths:
-        loaded, faults = load(path), Faults()
-        for node in loaded.nodes:
-            with faults.aside():
-                yield _session(node, SessionBuilder(FORMAT, path.name, "", loaded.losses), names)
-        faults.tell()
+    return read_documents(paths, FORMAT, _session)
 
 
 def ground_truth(node: JsonNode) -> tuple[tuple[ReferenceTurn, ...], Mapping[str, Any]]:

@@ -41,6 +41,23 @@ def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterat
             yield ConversationItems(items=inner.items()) if inner.is_array else ConversationItems(inner)
 
 
+def read_documents(
+    paths: Sequence[Path], format_: str, session: Callable[[JsonNode, SessionBuilder, Names], Imported]
+) -> Iterator[Imported]:
+    """A session per document; a file holds one, or one a line.
+
+    Raises:
+        ImportFormatError: ``session`` cannot read a document.
+    """
+    names = Names()
+    for path in paths:
+        loaded, faults = load(path), Faults()
+        for node in loaded.nodes:
+            with faults.aside():
+                yield session(node, SessionBuilder(format_, path.name, "", loaded.losses), names)
+        faults.tell()
+
+
 def is_message(node: JsonNode) -> bool:
     """Whether a value is a message: an object with a role, that holds no conversation itself."""
     return node.is_object and "role" in node.members() and "messages" not in node.members()
