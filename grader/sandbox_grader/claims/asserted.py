@@ -53,7 +53,6 @@ _ONLY_OFFERED = re.compile(
 )
 """Before a value that is only offered, or that the user named."""
 _OVER = re.compile(r"\b(?:used to|formerly|once was|no longer)\b")
-_ONCE = re.compile(r"\b(?:once|would have)\b")
 _WOULD_BE_NICE = re.compile(
     r"(?: \w+)? would (?:be|have been) (?:\w+ )?(?:nice|great|good|lovely|perfect|ideal|better|fine)\b"
 )
@@ -93,9 +92,7 @@ def _standing(spoken: Spoken, start: int, end: int) -> Standing:
         return "past"
     if _OVER.search(before):
         return "denied"
-    if clause.history or _ONCE.search(before):
-        return "past"
-    return "said"
+    return "past" if clause.history else "said"
 
 
 def only_offered(spoken: Spoken, clause: Clause, start: int) -> bool:
@@ -116,22 +113,14 @@ _TELLS_OF_NOW = re.compile(
     r"|moved|taken|cancell?ed|replaced|changed|deleted|lost|closed)\b"
 )
 """Says what is so now, or that something is gone by now."""
-_NOT_KNOWN = re.compile(r"\b(?:i|we) (?:do not|can not|did not|could not|have not|have no|am not)\b")
-_OF_NOW = re.compile(
-    r"\b(?:now|today|tonight|this (?:\w+day|week|month|year|time|one|morning|evening)|current\w*|new|coming|next|latest"
-    r"|yet)\b"
-)
 _TO = re.compile(r"[^.;!?\n]{0,24}\b(?:to|into)\b ")
 """Behind what something was moved from."""
 
 
 def superseded(spoken: Spoken, said: Sequence[tuple[int, int]]) -> bool:
-    """Whether something is only told of what was, and what is now is told as well, or said not to be known."""
+    """Whether something is only told of what was, and what is now is told as well."""
     if all(_WAS.search(spoken.clause_at(place[0]).text) for place in said) and any(
-        clause.start > said[-1][1]
-        and clause.says
-        and (_TELLS_OF_NOW.search(clause.text) or (_NOT_KNOWN.search(clause.text) and _OF_NOW.search(clause.text)))
-        for clause in spoken.clauses
+        clause.start > said[-1][1] and clause.says and _TELLS_OF_NOW.search(clause.text) for clause in spoken.clauses
     ):
         return True
     if any(standing(spoken, *place) != "past" for place in said):

@@ -203,8 +203,6 @@ FORETOLD = re.compile(
     r"|trust\w*)\b|\b(?:false|untrue|wrong|a lie|lies|invented|made[- ]up|fiction\w*|nonsense)\b)[^.:\n]*[.:\n]"
 )
 """A sentence that says of what comes after it that it is not so."""
-AHEAD = re.compile(rf"\b(?:following|follows|next|below|comes|about to|here|rest|{'|'.join(sorted(FICTION))})\b")
-"""Words of a remark that is about what comes."""
 ANNOUNCES = re.compile(
     r"\b(?:dream(?:t|ed)?|hypothe\w+|simulat\w+|imagin\w+|pretend\w*|fabricat\w+|fiction\w*"
     r"|invent(?:ing|s)?|(?:an?|my|pure|complete|mere|sheer|free) invention"

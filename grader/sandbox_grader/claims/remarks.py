@@ -220,19 +220,15 @@ def _fictions(sentence: _Sentence, told: _Told) -> Iterator[Remark]:
     if not told.real and colon > 0 and _announces(blind[sentence.start : colon], blind[colon : sentence.end]):
         yield Remark(sentence.start, len(blind), "unreal")
     says = [number for number, part in enumerate(parts) if part.tells]
-    ahead = sentence.whole == "unreal" or row.AHEAD.search(sentence.text) is not None
     for number, part in enumerate(parts):
-        how, announces = part.unmakes, blind[part.end : part.end + 1] == ":"
-        opens = not says or number < says[0]
+        how, announces = part.unmakes, blind[part.end : part.end + 1] == ":" and not told.real
         if not how:
             continue
-        if how == "failed" or _OVER.fullmatch(blind, part.start, part.end):  # which nothing is before it is told
+        over = how == "failed" or _OVER.fullmatch(blind, part.start, part.end)  # which nothing is before it is told
+        behind = told.real or (says and number > says[0])
+        if over or (behind and not announces):
             yield Remark(0, part.end, how)
-        elif announces and not told.real:
-            yield Remark(part.start, len(blind), how)
-        elif not opens or (told.real and not (says and ahead)):
-            yield Remark(0, part.end, how)
-        elif ahead or announces or says:
+        elif announces or says or sentence.whole == "unreal":
             yield Remark(part.start, len(blind), how)
 
 

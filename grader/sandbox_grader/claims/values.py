@@ -169,7 +169,6 @@ _TEMPERATURE = any_case(
     rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])"
 )
 _BELOW = any_case(r" below (?:0|freezing)\b")
-_GEO = any_case(r"^[ ]?(?:latitude|longitude|north|south|east|west|[nsew]\b)")
 _PERCENT = any_case(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)")
 _QUANTITY = any_case(
     rf"({_NUM})(?=[ -]?[^\s\d-])[ -]?({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?"
@@ -345,8 +344,6 @@ def _after(text: str, end: int) -> str:
 
 
 def _temperature(match: re.Match[str]) -> Mention | None:
-    if _GEO.match(match.string, match.end()):
-        return Mention("number", match.start(), match.start(1) + len(match[1]), float(match[1]), "", _digits(match[1]))
     scale = (match[2] or match[3] or "").lower()[:1]
     unit = {"c": "C", "f": "F"}.get(scale, "")
     below = _BELOW.match(match.string, match.end())

@@ -44,8 +44,6 @@ _INSTEAD = re.compile(
 )
 _ALONE = re.compile(r"\W*(?:$|\n)|[.,;!?)]| did\b| is (?:also |just |equally )?(?:as )?(?:likely|possible)\b")
 """Behind a name that is all that a clause says."""
-_STAYS = re.compile(r" (?:is|are|remains?|stays?|was|were) (?:still|also|untouched|unchanged|kept|left)\b")
-"""Behind the name of a person for whom nothing was changed."""
 _NAME = re.compile(r"[A-Z][a-zà-ÿ]+(?:-[A-Z][a-zà-ÿ]+)?")
 _BEHIND = re.compile(rf" ({_NAME.pattern})(?: ([^\W_]+))?")
 """What may be another name beside a part of this one, and the word on its other side."""
@@ -248,7 +246,7 @@ class _Reading:
         spoken = self.spoken
         for name, start, end in self.foreign:
             how = standing(spoken, start, end)
-            if how not in ("said", "doubted") or _STAYS.match(spoken.low, end):
+            if how not in ("said", "doubted"):
                 continue
             if how == "said" and all(standing(spoken, *place) == "past" for place in said):
                 return name
