@@ -9,12 +9,13 @@ import asyncio
 import inspect
 import math
 import shutil
+import sys
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -35,7 +36,6 @@ from sandbox_scenarios.variants import canonical
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch, Watch
 from sandbox_mcp.run.by_hand import PlayedLog, ScenarioAtHand
-from sandbox_mcp.run.conversations import Conversations
 from sandbox_mcp.run.cost import Budget
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import Executor
@@ -52,6 +52,9 @@ from sandbox_mcp.run.users import Users, users_named
 from sandbox_mcp.session import chosen_instructions
 from sandbox_mcp.telemetry import flush, scored
 from sandbox_mcp.trajectory import Trajectory, read_trajectory
+
+if TYPE_CHECKING:
+    from sandbox_mcp.run.conversations import Conversations
 
 _T = TypeVar("_T")
 RunMode = Literal["on-policy", "prefix"]
@@ -157,7 +160,7 @@ def evaluate(
     if not isinstance(user, Users) and user not in ("scripted", "llm"):
         raise RunError(f"unknown user {user!r}; known: scripted, llm, or a Users object")
     users = user if isinstance(user, Users) else users_named(user, endpoint)
-    if metric == SCORE and (mode == "prefix" or isinstance(known, Conversations)):
+    if metric == SCORE and (mode == "prefix" or _conversations(known)):
         metric = REPLAYED
     way: Transport = transport or ("http" if playing.needs_url else "direct")
     if playing.needs_url and way != "http":
@@ -227,7 +230,7 @@ def as_played(crew: Crew, mode: RunMode, row_answers: AnswerForm) -> Crew:
         told = {**crew.instructions, "rows": row_answers}
         taking_part = (crew.suite, crew.agent, crew.users, crew.folder, crew.knowledge)
         return RowCrew(*taking_part, crew.keep_spoiled, crew.metrics, told, form=row_answers)
-    talk = crew.suite if isinstance(crew.suite, Conversations) else None
+    talk = _conversations(crew.suite)
     kind = crew.users.description.get("kind")
     if talk is None and mode == "on-policy":
         return crew
@@ -245,7 +248,17 @@ def as_played(crew: Crew, mode: RunMode, row_answers: AnswerForm) -> Crew:
 
 def talk_users(suite: Suite) -> Mapping[str, Any] | None:
     """What is said of the users of ToolTalk's conversations; None for another suite."""
-    return suite.users.description if isinstance(suite, Conversations) else None
+    talk = _conversations(suite)
+    return talk.users.description if talk else None
+
+
+def _conversations(suite: Suite) -> "Conversations | None":
+    """The suite where it is ToolTalk's conversations; whoever plays others loads neither them nor their office."""
+    if "sandbox_mcp.run.conversations" not in sys.modules:
+        return None
+    from sandbox_mcp.run.conversations import Conversations
+
+    return suite if isinstance(suite, Conversations) else None
 
 
 def grade(

@@ -30,10 +30,20 @@ print(json.dumps([sorted(opened), sorted(name for name in sys.modules if name.st
 """
 
 
-def loaded_with(*arguments: str) -> set[str]:
+RUN = """
+import json, sys
+from click.testing import CliRunner
+from sandbox_mcp.cli import group
+done = CliRunner().invoke(group, ["run", *sys.argv[1:]])
+assert done.exit_code == 0, done.output
+print(json.dumps([[], sorted(name for name in sys.modules if name.startswith("sandbox_mcp.worlds."))]))
+"""
+
+
+def loaded_with(*arguments: str, code: str = PLAYED) -> set[str]:
     """The files of worlds that were opened, and their modules, both as paths below the folder of worlds."""
-    code = [sys.executable, "-c", PLAYED, *arguments]
-    done = subprocess.run(code, capture_output=True, text=True, check=True, cwd=Path("/"))
+    program = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, cwd=Path("/"))
     opened, modules = json.loads(done.stdout)
     files = {Path(path).relative_to(WORLDS).as_posix() for path in opened if Path(path).is_relative_to(WORLDS)}
     parts = {name.removeprefix("sandbox_mcp.worlds.").replace(".", "/") for name in modules}
@@ -59,6 +69,11 @@ def test_a_lookup_world_reads_its_own_files_and_no_other() -> None:
     data = loaded - modules
     assert data
     assert [path for path in data if not path.startswith("lookups/data/movie")] == []
+
+
+def test_a_run_in_one_world_loads_no_other(tmp_path: Path) -> None:
+    loaded = loaded_with("sports_harbour_champions", "--agent", "reference", "--out", str(tmp_path / "out"), code=RUN)
+    assert loaded == {"lookups", "lookups/looking", "lookups/sports"}
 
 
 def test_a_recorded_world_loads_none_of_ours() -> None:
