@@ -18,6 +18,7 @@ from sandbox_scenarios.plan import PlanError, staged
 from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.models.text import readable
 from sandbox_mcp.plurals import counted
+from sandbox_mcp.run.blocking import BrokenOff, in_turn
 from sandbox_mcp.session import SessionSpec
 from sandbox_mcp.session.agent_calls import with_notices
 from sandbox_mcp.session.manager import SessionManager
@@ -115,7 +116,7 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
     deadline, answer = anyio.current_time() + patience, None
     with anyio.CancelScope(deadline=deadline) as watched.turn:
         try:
-            with ambient(watched.sink), its_own_fault():
+            with ambient(watched.sink), its_own_fault(), in_turn():
                 turn = await conversation.turn(message)
                 answer = replace(turn, meta=deepcopy(dict(turn.meta)))  # an agent may use its own for all turns
         finally:
@@ -134,17 +135,19 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
 
 @contextmanager
 def its_own_fault() -> Generator[None]:
-    """Make a fault of the agent of what would end more than its session: an exit, or cancelling what is not cancelled.
+    """Make a fault of the agent of what would end more than its session.
+
+    That is an exit, cancelling what is not cancelled, and blocking the event loop.
 
     Raises:
         AgentError: the agent, or what it runs on, raised such a thing.
     """
     try:
         yield
-    except (SystemExit, asyncio.CancelledError, BaseExceptionGroup) as error:
+    except (SystemExit, asyncio.CancelledError, BrokenOff, BaseExceptionGroup) as error:
         cause, task = inner_errors(error)[0], asyncio.current_task()
         stopped = isinstance(cause, asyncio.CancelledError) and task is not None and task.cancelling() > 0
-        if stopped or not isinstance(cause, Exception | SystemExit | asyncio.CancelledError):
+        if stopped or not isinstance(cause, Exception | SystemExit | asyncio.CancelledError | BrokenOff):
             raise
         raise AgentError(problem_of(cause)) from error
 
@@ -152,4 +155,4 @@ def its_own_fault() -> Generator[None]:
 def problem_of(error: BaseException) -> str:
     """What an agent broke on, in one sentence."""
     cause = inner_errors(error)[0]
-    return str(cause) if isinstance(cause, AgentError | PlanError) else str(raised(cause))
+    return str(cause) if isinstance(cause, AgentError | PlanError | BrokenOff) else str(raised(cause))

@@ -19,6 +19,7 @@ from sandbox_scenarios import Scenario, Suite
 from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.own_code import told as told_of
 from sandbox_mcp.processes import room_for_files
+from sandbox_mcp.run.blocking import loop_watched
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
 from sandbox_mcp.run.play import Arena, play
@@ -169,7 +170,8 @@ class Crew:
         try:
             async with transport(plan.transport, manager) as reach:
                 arena = Arena(manager, reach, plan.patience)
-                yield lambda unit: self._session(unit, arena, pack)
+                with loop_watched(self.agent.name, plan.patience):
+                    yield lambda unit: self._session(unit, arena, pack)
         finally:
             await self.aclose()
 
