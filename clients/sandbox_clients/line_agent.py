@@ -44,9 +44,9 @@ class _Talking:
 class LineAgent(Agent):
     """Runs ``command``, one process per conversation at a time.
 
-    ``about`` is what logs say of it beside its settings, ``environment`` what its processes have on top of ours.
-    ``begin_within`` is how many seconds a process may take until it is ready. With ``recalls`` the command may be one
-    that can be given a history; it says so itself when it is ready.
+    ``about`` is what logs say of it beside its settings. ``environment`` are variables that its processes have beside
+    ours. ``begin_within`` is how many seconds a process may take until it is ready. With ``recalls`` a process may be
+    given a history, if it says when it is ready that it can take one.
     """
 
     name: str

@@ -13,8 +13,8 @@ class AgentSettings:
     """Its model endpoint, how long it may go on, how it is prompted, and where it lives.
 
     ``max_steps`` is how many answers of its model one user message may take. ``react`` asks chat agents to reason and
-    act in text. ``python`` is the interpreter that has a framework; None for the one that is found. ``patience`` is how
-    many seconds one turn may take, and so how long a process may take to be ready for the first.
+    act in text. ``python`` is the interpreter that has a framework; with None, one is looked for. ``patience`` is how
+    many seconds one turn may take, and also how many a process may take to be ready for the first.
     """
 
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)

@@ -33,9 +33,9 @@ FaultKind = Literal["status", "hang", "half", "invalid_json", "empty"]
 class PlannedFault:
     """How the endpoint fails.
 
-    ``status`` answers with that HTTP status and perhaps ``retry_after`` seconds; ``hang`` never answers; ``half`` stops
-    in the middle of an answer; ``invalid_json`` and ``empty`` answer with what is not JSON and with no choice. The same
-    request fails ``times`` times, or always if that is None.
+    The kind ``status`` answers with that HTTP status, and with ``retry_after`` if it is given. ``hang`` never answers.
+    ``half`` stops in the middle of an answer. ``invalid_json`` answers with what is not JSON, ``empty`` with no choice.
+    The same request fails ``times`` times, or always if that is None.
     """
 
     kind: FaultKind = "status"

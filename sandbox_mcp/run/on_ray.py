@@ -45,10 +45,10 @@ DEATHS = 3
 class OnRay:
     """Plays units on actors of Ray, ``plan.jobs`` sessions at a time in each.
 
-    ``recipe`` makes the crew in an actor, so it has to be something that pickle can send, and the folder of the run has
-    to be reached from every node under the same path. Without an ``address`` it is the cluster that the variable
-    ``RAY_ADDRESS`` names, or one that is started on this machine for the run. ``actors`` is one per core of the
-    cluster unless said otherwise.
+    ``recipe`` makes the crew in an actor, so pickle must be able to send it. Every node must reach the folder of the
+    run under the same path. Without an ``address``, the sessions are played on the cluster that the variable
+    ``RAY_ADDRESS`` names, or else on one that is started on this machine for the run. Without ``actors``, there is one
+    for each core of the cluster.
     """
 
     recipe: Callable[[], Crew]

@@ -46,9 +46,9 @@ JUDGED = (STATEFUL, USERS)
 class RunPlan:
     """Everything that decides what a run does.
 
-    ``jobs`` is how many sessions are played at a time, ``patience`` how many seconds an agent may take for one answer,
-    ``packed`` whether the logs go into packs. With ``singly`` an executor hands out one session at a time, as where a
-    budget may run out with any.
+    ``jobs`` is how many sessions are played at a time. ``patience`` is how many seconds an agent may take for one
+    answer. With ``packed`` the logs go into packs. With ``singly`` an executor hands out one session at a time, because
+    a budget may run out after any of them.
     """
 
     scenarios: tuple[str, ...]
@@ -85,9 +85,9 @@ OneSession = Callable[[Unit], Awaitable[Scores]]
 class Crew:
     """Who plays: an agent and users, in scenarios of a suite, into a folder.
 
-    ``metrics`` and ``keep_spoiled`` are for :meth:`judge`. ``instructions`` is what ``chosen_instructions`` makes, or
-    nothing where the agent is told what all are told. With ``truths`` prefixes of these are replayed. ``complete`` adds
-    to the spec of a session what its material says about it.
+    ``metrics`` and ``keep_spoiled`` are for :meth:`judge`. ``instructions`` is what ``chosen_instructions`` gives; it
+    is empty where the agent is told what every agent is told. With ``truths``, which find a session's ground truth, the
+    agent's replies are asked for on prefixes of it. ``complete`` adds to the spec of a session what its material says.
     """
 
     suite: Suite

@@ -49,9 +49,9 @@ def build_app(
 ) -> Starlette:
     """The application that serves the manager's sessions.
 
-    ``announce`` hears of those that begin in the lobby, and ``app`` makes pages of those that are over, for hosts in
-    it. ``server`` speaks MCP at session URLs; it is a ``routed_server`` unless a program has one with a face of its
-    own, made by ``server_of``. ``meter`` counts the calls of this worker among several.
+    ``announce`` is told of sessions that begin in the lobby. ``app`` shows a page of each that is over, to hosts in the
+    lobby. ``server`` speaks MCP at session URLs. It is a ``routed_server`` unless a program brings one of its own, made
+    by ``server_of``. ``meter`` counts the calls of this worker, where there are several.
     """
     settings = settings or ServerSettings()
     meter = meter or CallMeter()

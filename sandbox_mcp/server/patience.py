@@ -25,10 +25,10 @@ LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\
 class Patience:
     """How many seconds the server waits, and for how many clients at a time.
 
-    ``head`` is for the head of a request, from the connection or its first byte on, ``body`` for what follows the head,
-    ``fetch`` for a client that leaves its answer unread. ``idle`` is how long a connection stays open between requests:
-    longer than clients keep theirs, because a request that is on its way when we close is lost to the client.
-    ``connections`` is how many may be open.
+    ``head`` is for the head of a request, from the connection or its first byte on. ``body`` is for what follows the
+    head. ``fetch`` is for a client that does not read its answer. ``idle`` is how long a connection stays open between
+    requests. It is longer than clients keep theirs open, because a client loses a request that is on its way when the
+    server closes. ``connections`` is how many may be open.
     """
 
     head: float = 10.0

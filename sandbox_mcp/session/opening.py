@@ -28,10 +28,10 @@ class SessionSpec:
     """Which scenario, how it is presented, and who takes part. The same spec gives the same world, tools and ids.
 
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
-    (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log; the text under
-    its ``instructions`` is what it is told instead of what the scenario's world tells every agent. ``told`` are facts
-    that it is told after those, whichever they are. ``reference`` and ``origin`` go into the log of a session whose
-    material comes from elsewhere, as an importer would put them there.
+    (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log. If it has
+    ``instructions``, the agent is told their text instead of what the scenario's world tells every agent. In both cases
+    it is then told the facts in ``told``. ``reference`` and ``origin`` go into the log of a session whose material
+    comes from elsewhere, as an importer would put them there.
     """
 
     scenario: Scenario

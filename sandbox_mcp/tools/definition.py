@@ -70,10 +70,10 @@ class Tool:
     """A tool of the world. ``action`` says that it changes the world; the rest are queries.
 
     ``wrapped`` says that the result is not an object and travels over MCP as ``{"result": ...}``. ``effects`` is all
-    that it may write (None: anything), ``reaches`` the argument that says whom it reaches, ``said`` words with which an
-    agent tells that it has done it. ``computes`` says that its result follows from its arguments alone, so that nobody
-    needs the tool who can reckon. ``slow`` says that a query may take long to answer, and answers it at once when it is
-    asked the same again.
+    that it may write (None: anything). ``reaches`` is the argument that says whom it reaches. ``said`` are words with
+    which an agent tells that it has used it. ``computes`` says that its result follows from its arguments alone, so
+    that whoever can reckon does not need it. ``slow`` says that a query may take long to answer the first time that it
+    is asked something.
     """
 
     name: str

@@ -27,23 +27,25 @@ Tried = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """A world's own choices; each left out goes by roles.
+    """What a world says of its own tools. What it leaves out is worked out from the roles of columns and arguments.
 
-    ``wrong`` gives values that an argument should not have had, from the state, the tool, the argument and the right
-    value; ``read`` those of a call's arguments that the world looks at, since no value of the others is wrong (all
-    where it is left out); ``some`` a value that fits an argument of a name, None where it knows none. ``meant`` are
-    arguments that say who or what is meant, ``windows`` queries whose result may be one end of a window. ``ends_as`` is
-    the column of a table that an argument ends up in under another name, ``switches`` the one that a tool sets to on or
-    off. ``looks`` are queries with arguments that an agent may make in passing; ``back`` and ``meddling`` are calls
-    that undo a change of a row, and calls that were not asked for.
+    Calls that are wrong: ``wrong`` takes the state, a tool, an argument and its right value, and gives wrong values.
+    ``read`` gives those of a call's arguments that the world looks at, because no value of the others can be wrong;
+    without it, it looks at all. ``some`` gives a value that fits an argument of that name, or None. ``meant`` are the
+    arguments that say who or what is meant. ``windows`` are the queries whose result may be one end of a window.
 
-    ``needs`` says which switches must be on for a call; ``off_first`` is the switch that has to be off before another
-    one can be switched on.
+    State: ``ends_as`` gives the column that a table's argument is kept in, where the column has another name.
+    ``switches`` gives the column that a tool sets to on or off. ``needs`` gives the switches that must be on for a
+    call. ``off_first`` is the switch that must be off before another one can be switched on.
 
-    For drafts: ``said`` are the words with which an agent tells that a tool has done its work, where the tool itself
-    declares none; ``targets`` the table whose column of the same name an argument names; ``own`` are columns that tools
-    fill in by themselves, ``reckons`` queries whose results people work out in their heads. ``clock`` is the query that
-    tells the time, ``units`` the argument of a tool that converts which names the unit of its result.
+    Other calls: ``looks`` are queries that an agent may make in passing. ``back`` gives calls that undo a change of a
+    row, ``meddling`` calls that nobody asked for.
+
+    Drafts: ``said`` gives the words with which an agent tells that a tool has done its work, where the tool declares
+    none. ``targets`` gives the table in which an argument finds a row, by the column that has the argument's name.
+    ``own`` are columns that tools fill in by themselves. ``reckons`` are queries whose results people work out in their
+    heads. ``clock`` is the query that tells the time. ``units`` gives the argument of a converting tool that names the
+    unit of its result.
     """
 
     wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None

@@ -50,8 +50,8 @@ class Fact:
 
     ``value`` are the acceptable values, with placeholders that ``Expected.values`` fills: ``("14:40",)``, ``("up",)``,
     for a state ``("off",)``, for a deed its verb, for ``cannot`` the words that name what is missing. ``unit`` is a
-    currency, a unit, the noun counted, or the thing whose state it is. ``about`` names what the fact is true of,
-    ``attribute`` and ``excludes`` which of several values of that thing it is, and which it is not.
+    currency, a unit, the noun counted, or the thing whose state it is. ``about`` names what the fact is true of. Where
+    that thing has several such values, ``attribute`` says which of them is meant, and ``excludes`` which is not.
     """
 
     type: FactType
@@ -66,13 +66,16 @@ class Fact:
 class Expected:
     """What a compared value should be, and how near is near enough.
 
-    ``measure`` None means that of the column or argument, which is then ``usual``, with the tolerance ``usual_within``.
-    ``value`` is the target; with ``ref`` it comes from another milestone's call instead. ``within`` is the tolerance of
-    ``close``. For ``facts``, ``value`` is a tuple of facts, each a tuple of wordings of which one must occur, and
-    ``avoid`` lists wordings of which none may; ``values`` fills the placeholders in those texts. ``claims`` are the
-    same facts with their types, none where all are texts, and ``denies`` facts that must not be claimed. For written
-    texts, ``models`` are how the reference solutions put it and ``synonyms`` groups of words that may stand for each
-    other.
+    ``value`` is the target; with ``ref`` it comes from another milestone's call instead. ``measure`` compares, and
+    ``within`` is the tolerance of ``close``. A column or argument may say how it is compared where these are not given:
+    by ``usual``, with the tolerance ``usual_within``.
+
+    For ``facts``, ``value`` is a tuple of facts, each a tuple of wordings of which one must occur. ``avoid`` lists
+    wordings of which none may occur. ``values`` fills the placeholders in both. ``claims`` are the same facts with
+    their types; it is empty where all are plain texts. ``denies`` are facts that must not be claimed.
+
+    For texts that the agent writes, ``models`` are how the reference solutions put it, and ``synonyms`` are groups of
+    words that may stand for each other.
     """
 
     measure: Measure | None = None
@@ -250,13 +253,13 @@ class UserSpec:
 class Scenario:
     """One scenario, resolved.
 
-    ``allows`` lists the tables and columns whose changes do not matter. The tools in ``confirm`` run only once
-    the user has confirmed the call; while a gate in ``gates`` is closed only the tool that opens it works. ``home`` is
-    the world that declares the tables and tools; of a tape, ``fill`` is the model that may answer where it does not, if
-    any. ``tags`` name the studies that it is part of. ``offered`` maps a
-    variant to the tools that it presents, name presented to tool, where the scenario says so itself; ``original`` are
-    milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` is where
-    the scenario is kept, and what is worked out from it alone may be; one that is changed by ``replace`` has none.
+    ``allows`` lists the tables and columns whose changes do not matter. The tools in ``confirm`` run only once the user
+    has confirmed the call. While a gate in ``gates`` is closed, only the tool that opens it works. ``home`` is the
+    world that declares the tables and tools. Where that is a tape, ``fill`` is the model that may answer calls that are
+    not on it. ``tags`` name the studies that the scenario is part of. ``offered`` is for scenarios that say themselves
+    which tools a variant presents: it maps the variant to presented names, and each of these to its tool. ``original``
+    are milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` keeps
+    the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has none.
     """
 
     name: str

@@ -28,9 +28,9 @@ TIMEOUT = 60.0
 class Start:
     """How a conversation begins.
 
-    ``url`` and ``headers`` reach the tools over MCP. ``key`` is the API key for ``model`` behind ``base_url``, None for
-    the provider's own address. ``max_steps`` is how many answers of the model one user message may take, ``timeout``
-    how many seconds a request, ``retries`` how often a failed one is tried again.
+    ``url`` and ``headers`` reach the tools over MCP. ``model`` is asked at ``base_url`` with the API key ``key``; None
+    stands for the provider's own address. ``max_steps`` is how many answers of the model one user message may take.
+    ``timeout`` is how many seconds a request may take, and ``retries`` how often a failed one is tried again.
     """
 
     instructions: str

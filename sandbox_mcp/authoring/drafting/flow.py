@@ -42,11 +42,12 @@ class ToldValue:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The flow of a story.
+    """Where the values in a story's calls and replies come from.
 
-    ``arguments`` has for each step the arguments that come from results, ``parts`` the places inside lists and objects
-    that do, with the argument's name first. ``replies`` has for each turn the text with placeholders, ``told`` what
-    stands in their place, ``labels`` a name for each step that something comes from.
+    ``arguments`` has for each step the arguments that come from results of earlier ones. ``parts`` has the places
+    inside lists and objects that do, each a path with the argument's name first. ``replies`` has the agent's text in
+    each turn, with placeholders for values, and ``told`` what fills them. ``labels`` has a name for each step that
+    something comes from.
     """
 
     arguments: tuple[Mapping[str, Ref], ...]

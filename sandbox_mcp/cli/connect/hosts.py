@@ -25,9 +25,9 @@ System = Literal["macos", "windows", "linux"]
 class Host:
     """An MCP host: the file each system keeps its configuration in, and the key that servers stand under.
 
-    ``project`` says that the file lies in the project that the host works on, ``typed`` that an entry names its
-    transport; ``then`` is what to do afterwards, ``command`` the host's own command, which takes the entry as JSON, and
-    ``beware`` what goes wrong in silence otherwise.
+    ``project`` says that the file lies in the project that the host works on. ``typed`` says that an entry names its
+    transport. ``then`` is what to do afterwards. ``command`` is the host's own command, which takes the entry as JSON.
+    ``beware`` warns of what goes wrong without any message.
     """
 
     title: str

@@ -59,10 +59,10 @@ class Count:
 class Stats:
     """All figures of a suite: tables 4, 6, 7 and 8, what else it has, and how alike its tools' names are.
 
-    ``similarity`` maps a variant to the mean of each reading over its tool lists, ``calls`` a tool and a category to
-    the scenarios whose solutions call it, ``arguments`` a tool to how many of its arguments some solution gives, of
-    how many. ``environments`` are those that scenarios are tagged with, beside ToolScan's table 3, ``dialogues`` what
-    there is of ToolTalk's easy and hard conversations in the world that it describes.
+    ``similarity`` maps a variant to the mean of each reading over its tool lists. ``calls`` maps a tool and a category
+    to the number of scenarios whose solutions call it. ``arguments`` maps a tool to how many of its arguments some
+    solution gives, and how many it has. ``environments`` are those that scenarios are tagged with, beside ToolScan's
+    table 3. ``dialogues`` counts ToolTalk's easy and hard conversations in the world that it describes.
     """
 
     scenarios: int
