@@ -95,10 +95,23 @@ class ScenarioRows:
 
     def see_cell(self, column: Column, written: Any, value: Any) -> None:
         """Refuse an id of a row of another table, in a cell or in its list; ValueError says which was expected."""
-        self.see_id(column.role, written, value)
-        if isinstance(written, list):
-            for item, one in zip(cast("list[Any]", written), cast("list[Any]", value), strict=True):
-                self.see_id(column.item_role, item, one)
+        listed = isinstance(written, list)
+        items = (
+            zip(cast("list[Any]", written), cast("list[Any]", value), strict=True) if listed else ((written, value),)
+        )
+        for item, one in items:
+            role = column.item_role if listed else column.role
+            self.see_id(role, item, one)
+            self._see_bare(role, item)
+
+    def _see_bare(self, role: CellRole | None, written: Any) -> None:
+        """Refuse a text where the id of a row is meant, since no row of the state has an id that a file could know."""
+        if role is None or role.kind not in ("id", "key") or not isinstance(written, str) or written.startswith("@"):
+            return
+        schema = self._home.state_tables.get(role.table or "")
+        if schema is not None:
+            label = written if written in self._resolver.labels.get(schema.name, ()) else "label"
+            raise ValueError(f'{written!r} is no id of a row; write "@{schema.name}.{label}"')
 
     def see_id(self, role: CellRole | None, written: Any, value: Any) -> None:
         """Refuse an id of a row of another table, or of none; ValueError says which was expected."""
