@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import blake2b, file_digest, sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -288,13 +288,16 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
     with suppress(OSError):  # whoever reads the scenarios says so
         if any(_ON_TAPE.search(file.read_bytes()) for file in own):
             return None
-    parts = [*options, code_digest(), *(_stamp(path) for path in (*own, *sources()))]
+    parts = [*options, code_digest(), *(_content(path) for path in (*own, *sources()))]
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _stamp(path: Path) -> str:
+def _content(path: Path) -> str:
+    """What tells a file's content from any other, wherever it lies and whenever it was written."""
+    if not path.is_file():  # a pipe could be read for ever
+        return "no file"
     try:
-        status = path.stat()
-    except OSError:
-        return f"{path} is missing"
-    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return str(error)

@@ -111,6 +111,25 @@ def test_a_changed_scenario_file_counts_as_a_change(folder: Path, tmp_path: Path
     assert len(seen) == TRIALS + 1
 
 
+def test_a_scenario_file_is_known_by_what_is_in_it(folder: Path, tmp_path: Path) -> None:
+    text = "family: mine\nscenarios:\n  - name: mine\n    extends: wifi_off\n    max_turns: 7\n"
+
+    def graded(place: Path, text: str) -> int:
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text)
+        os.utime(place, (1, 1))
+        seen: list[int] = []
+        grade_many(logs(folder), SuiteFinder((place,)), jobs=1, watch=lambda done, _: seen.append(done))
+        return len(seen)
+
+    here, moved = tmp_path / "mine.yaml", tmp_path / "elsewhere" / "mine.yaml"
+    assert [graded(here, text), graded(moved, text), graded(here, text.replace("7", "8"))] == [
+        TRIALS + 1,
+        0,
+        TRIALS + 1,
+    ]
+
+
 SHOP = '''
 import json
 from pathlib import Path
