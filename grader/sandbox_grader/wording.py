@@ -109,15 +109,13 @@ def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> 
 
 def text_of(report: Report) -> str:
     """All tables, and the remarks below them."""
-    return "\n\n".join([*map(str, tables_of(report)), *(["\n".join(told)] if (told := remarks(report)) else [])])
+    told = "\n".join(remarks(report))
+    return "\n\n".join([*map(str, tables_of(report)), *([told] if told else [])])
 
 
-def remarks(report: Report) -> list[str]:
+def remarks(report: Report) -> Iterator[str]:
     """What a reader should know beside the numbers."""
-    return [*_remarks(report, report.summary())]
-
-
-def _remarks(report: Report, summary: Mapping[str, Any]) -> Iterator[str]:
+    summary = report.summary()
     counts = summary["counts"]
     yield from report.warnings
     yield from (item.reason for item in report.unreadable[:MOST_NAMED])

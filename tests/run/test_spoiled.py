@@ -44,7 +44,7 @@ def run(out: Path, *, keep: bool = False) -> Any:
 def told(out: Path, *, keep: bool = False) -> list[str]:
     work = batch(out, FunctionAgent(asking, "asking"), USERS, scenarios=NAMES)
     work.crew = replace(work.crew, keep_spoiled=keep)
-    return remarks(anyio.run(work.run))
+    return list(remarks(anyio.run(work.run)))
 
 
 def test_a_spoiled_session_is_named_and_left_out(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_the_tables_show_every_scenario_and_every_category_and_all_and_how_sure_
 
 
 def test_a_reader_is_told_what_is_missing_and_what_broke() -> None:
-    assert remarks(report([scored("a", 1.0), scored("b", None)], 4)) == [
+    assert list(remarks(report([scored("a", 1.0), scored("b", None)], 4))) == [
         "still to be played: 2 of 4 sessions",
         "not scored: b (base, trial 0): incomplete: the session ended with 'agent_failed'",
         "not scored: 1 session; the same command plays these again",
@@ -115,4 +115,4 @@ def test_a_reader_is_told_what_an_interval_without_width_does_not_say() -> None:
 
 
 def test_a_whole_run_leaves_nothing_to_remark() -> None:
-    assert remarks(report([scored()], 1)) == []
+    assert list(remarks(report([scored()], 1))) == []

@@ -42,24 +42,20 @@ CLOSE = 0.01
 def slips(heard: ObservedSession) -> Iterator[ConductFinding]:
     """The numbers that are not what they come to, in calls and in replies, each event once."""
     for event in heard.trajectory.events:
-        if is_reply(event) and "=" in event.content:
-            yield from _wrong_sums(event)
+        sums = _SUM.finditer(_ADORNED.sub("", event.content)) if is_reply(event) and "=" in event.content else ()
+        for found in sums:
+            parts = _PART.findall(found[1])
+            if "%" in found[1] or sum(bool(operator) for operator, _ in parts) != len(parts) - 1:
+                continue
+            made = _value(parts)
+            if made is not None and abs(made - float(found[2])) > _step(found[2]) / 2 + 1e-9 * abs(made):
+                about = f"says {found[0]!r}, and that comes to {made:.10g}"
+                yield ConductFinding("arithmetic_slips", event.seq, about)
+                break
     if heard.wanted:
         yield from _in_actions(heard)
         yield from _in_spans(heard)
         yield from _in_replies(heard)
-
-
-def _wrong_sums(reply: Message) -> Iterator[ConductFinding]:
-    for found in _SUM.finditer(_ADORNED.sub("", reply.content)):
-        parts = _PART.findall(found[1])
-        if "%" in found[1] or sum(bool(operator) for operator, _ in parts) != len(parts) - 1:
-            continue
-        made = _value(parts)
-        if made is not None and abs(made - float(found[2])) > _step(found[2]) / 2 + 1e-9 * abs(made):
-            about = f"says {found[0]!r}, and that comes to {made:.10g}"
-            yield ConductFinding("arithmetic_slips", reply.seq, about)
-            return
 
 
 def _value(parts: Sequence[tuple[str, str]]) -> float | None:

@@ -145,6 +145,9 @@ class Listener:
         if len(calls) not in self._backgrounds:
             fine = [call for call in calls if call.error is None]
             strings, numbers, touched = self._collected.until(len(calls))
+            times = [number for number in numbers if _EARLIEST < number < _LATEST]
+            changed = any(call.changes for call in fine)
+            walls = [to_local(time, self._timeline.zone) for time in times] if changed else ()
             self._backgrounds[len(calls)] = Background(
                 given=self._given,
                 known=tuple(strings),
@@ -152,7 +155,7 @@ class Listener:
                 deeds=frozenset[str]().union(*map(self._kinds, {call.called for call in fine})),
                 names=self._names,
                 touched=frozenset((*touched, *(self._people[text] for text in touched if text in self._people))),
-                moments=self._moments(numbers) if any(call.changes for call in fine) else frozenset(),
+                moments=frozenset((wall.year, wall.month, wall.day, wall.hour, wall.minute) for wall in walls),
                 switches=_switches(fine),
                 persons=self._persons,
                 home=self._timeline.home,
@@ -179,11 +182,6 @@ class Listener:
         verbs = (word.lower().partition(" ")[0] for word in known.said)
         said = frozenset(kind for verb in verbs for kind in claimed(verb))
         return named | said | (frozenset[str]() if named & KINDS or known.reaches else frozenset(_kinds_written(known)))
-
-    def _moments(self, numbers: Iterable[float]) -> frozenset[tuple[int, int, int, int, int]]:
-        """What numbers that may be timestamps read like on the clock of the session."""
-        walls = (to_local(number, self._timeline.zone) for number in numbers if _EARLIEST < number < _LATEST)
-        return frozenset((wall.year, wall.month, wall.day, wall.hour, wall.minute) for wall in walls)
 
     @cached_property
     def _people(self) -> Mapping[str, str]:

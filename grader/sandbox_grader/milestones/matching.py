@@ -145,7 +145,11 @@ class _Search:
             for position in range(size)
         ]
         self.followers = _followers(self.before)
-        self.linked = _linked(self.before, self.references)
+        # which nodes each is joined with by an edge or a reference, in either direction
+        self.linked = [first | second for first, second in zip(self.before, self.references, strict=True)]
+        for position, mask in enumerate(tuple(self.linked)):
+            for other in _positions(mask):
+                self.linked[other] |= 1 << position
         self.tracks: dict[tuple[int, View], Track] = {}
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
         self._split: dict[int, tuple[int, ...]] = {}
@@ -297,11 +301,3 @@ def _followers(before: Sequence[int]) -> list[int]:
         for earlier in _positions(before[position]):
             followers[earlier] |= followers[position] | 1 << position
     return followers
-
-
-def _linked(before: Sequence[int], references: Sequence[int]) -> list[int]:
-    linked = [first | second for first, second in zip(before, references, strict=True)]
-    for position, mask in enumerate(tuple(linked)):
-        for other in _positions(mask):
-            linked[other] |= 1 << position
-    return linked

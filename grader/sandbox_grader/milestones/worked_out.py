@@ -94,7 +94,21 @@ class _Reckoning:
         for turn in solution.turns:
             for call in turn.calls:
                 self._call(stage, call)
-        return self._filled() if self.put_in else None
+        if not self.put_in:
+            return None
+        events = self.trajectory.events
+        spoken = [i for i, event in enumerate(events) if isinstance(event, Message) and event.sender == "agent"]
+        more: dict[int, list[ToolCall]] = {}
+        for cursor, call in self.put_in:
+            for place in dict.fromkeys((cursor, *[i for i in spoken if i > cursor][:MOST_PLACES])):
+                near = events[min(place, len(events) - 1)]
+                more.setdefault(place, []).append(replace(call, seq=near.seq, clock=near.clock))
+        filled = list[Message | ToolCall]()
+        for index, event in enumerate((*events, None)):
+            filled += more.get(index, ())
+            if event is not None:
+                filled.append(event)
+        return replace(self.trajectory, events=tuple(filled))
 
     def _call(self, stage: Stage, planned: PlannedCall) -> None:
         tool = self.scenario.home.agent_tools.get(planned.tool)
@@ -137,18 +151,3 @@ class _Reckoning:
             if best is None or rank > best[0]:
                 best = (rank, (index, event))
         return best[1] if best else None
-
-    def _filled(self) -> Trajectory:
-        events = self.trajectory.events
-        spoken = [i for i, event in enumerate(events) if isinstance(event, Message) and event.sender == "agent"]
-        more: dict[int, list[ToolCall]] = {}
-        for cursor, call in self.put_in:
-            for place in dict.fromkeys((cursor, *[i for i in spoken if i > cursor][:MOST_PLACES])):
-                near = events[min(place, len(events) - 1)]
-                more.setdefault(place, []).append(replace(call, seq=near.seq, clock=near.clock))
-        filled = list[Message | ToolCall]()
-        for index, event in enumerate((*events, None)):
-            filled += more.get(index, ())
-            if event is not None:
-                filled.append(event)
-        return replace(self.trajectory, events=tuple(filled))

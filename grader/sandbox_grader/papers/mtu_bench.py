@@ -181,11 +181,9 @@ def _by_turns(turns: int) -> ObservedMean:
 
 def _by_tools(tools: int) -> ObservedMean:
     settings = [_of("S-M"), _of("M-M")]
-
-    def observe(scores: Scores) -> Iterable[float]:
-        return (float(row["tn"]) for rows in settings for row in rows(scores) if len(row["gt"]) == tools)
-
-    return ObservedMean(observe)
+    return ObservedMean(
+        lambda scores: (float(row["tn"]) for rows in settings for row in rows(scores) if len(row["gt"]) == tools)
+    )
 
 
 def _size(logarithm: bool) -> ObservedMean:

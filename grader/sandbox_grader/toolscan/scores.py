@@ -109,15 +109,15 @@ class Values:
     def difference(self, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> str | None:
         """The first argument that differs, or None."""
         for name in (*wanted, *(name for name in given if name not in wanted)):
-            value = wanted.get(name)
-            if not (isinstance(value, str) and value in self.markers) and not self._same(name, value, given.get(name)):
+            value, got = wanted.get(name), given.get(name)
+            if isinstance(value, str) and value in self.markers:
+                continue
+            same = same_value(value, got)
+            if not same and name in self.free_text and isinstance(value, str) and isinstance(got, str):
+                same = self.similarity(value, got) >= self.threshold
+            if not same:
                 return name
         return None
-
-    def _same(self, name: str, wanted: Any, given: Any) -> bool:
-        if name in self.free_text and isinstance(wanted, str) and isinstance(given, str):
-            return wanted == given or self.similarity(wanted, given) >= self.threshold
-        return same_value(wanted, given)
 
 
 @dataclass(frozen=True, slots=True)
