@@ -127,7 +127,7 @@ def command(
         print_judged(report, judged)
     if report.unreadable:
         raise click.exceptions.Exit(2)
-    exit_if_missed(report, threshold if report.sessions else None, threshold_by)
+    exit_if_missed([report], threshold, threshold_by)
 
 
 def _tell_scores(report: "Report") -> None:

@@ -198,11 +198,15 @@ def check_threshold(threshold: float | None, threshold_by: str, metric: str) -> 
         raise click.UsageError(f"--threshold {threshold:g} cannot be used; {told}")
 
 
-def exit_if_missed(report: "Report", threshold: float | None, judged: Any) -> None:
-    """Exit with 1 if a threshold was missed, and say in one line by how much."""
-    missed = report.missed(threshold, judged) if threshold is not None else None
+def exit_if_missed(reports: "Sequence[Report]", threshold: float | None, judged: Any) -> None:
+    """Exit with 1 if a threshold was missed, and say in one line for each report by how much."""
+    if threshold is None:
+        return
+    missed = [
+        (report.name, told) for report in reports if report.sessions and (told := report.missed(threshold, judged))
+    ]
+    warn(*(f"{name}: {told}" if len(reports) > 1 else told for name, told in missed))
     if missed:
-        warn(missed)
         raise click.exceptions.Exit(1)
 
 

@@ -202,8 +202,7 @@ def command(
     for report in reports:
         for remark in remarks(report):
             click.echo(f"{report.name}: {remark}" if len(runs) > 1 else remark, err=True)
-    for report in reports:
-        exit_if_missed(report, threshold if report.sessions else None, threshold_by)
+    exit_if_missed(reports, threshold, threshold_by)
     unscored = (report.score is None and len(report.filled) < len(report.sessions) for report in reports)
     if any(report.stopped for report in reports) or any(unscored):
         raise click.exceptions.Exit(1)

@@ -147,6 +147,13 @@ def test_several_models_get_a_run_each_and_are_compared(tmp_path: Path, model: t
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["scores-big.csv", "scores-org-small-free.csv"]
     shown = ran("wifi_off", "landlord_number", "--agent", "openai", *models, *options).stdout
     assert [line.split()[3] for line in shown.splitlines()[1:3]] == ["1.000", "1.000"]
+    beyond = ("--metric", "tooltalk.predictions", "--threshold", 9)
+    missed = ran("wifi_off", "landlord_number", "--agent", "openai", *models, *options, *beyond)
+    assert [missed.exit_code, missed.stderr.count("threshold 9 missed: the mean tooltalk.predictions is 1.000")] == [
+        1,
+        2,
+    ]
+    assert f"{tmp_path / 'org-small-free'}: threshold 9 missed" in missed.stderr
 
 
 @each(
