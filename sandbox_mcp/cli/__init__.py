@@ -104,6 +104,8 @@ def main() -> None:
         fail(*error.lines)
     except MemoryError:
         fail("there is not enough memory for this")
+    except FileExistsError as error:
+        fail(f"{str(error.filename)!r} is there already, and is not a folder; name another place")
     except OSError as error:
         place = f": {str(error.filename)!r}" if error.filename else ""
         fail(f"{error.strerror or error}{place}")

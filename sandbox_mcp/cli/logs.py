@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sandbox_mcp.cli import warn
+from sandbox_mcp.cli.options import LocalPath
 from sandbox_mcp.cli.printing import FEW, SCREENFUL
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.plurals import counted
@@ -22,7 +23,7 @@ STORED = f"{__name__}.stored"
 """Where a command's context keeps the URL that it writes to, if it does."""
 
 
-class LogPlace(click.Path):
+class LogPlace(LocalPath):
     """Logs, here or in object storage: there what is given on is their copy on this machine.
 
     With ``written`` it is a folder that a command writes, which is copied back when the command ends.

@@ -24,12 +24,17 @@ Command = Callable[..., Any]
 
 
 class LocalPath(click.Path):
-    """A path of this machine; a URL, which would otherwise be taken for a folder of that name, is refused."""
+    """A path of this machine; a URL, which would otherwise be taken for a folder of that name, is refused.
+
+    So is an empty name, as of a shell's variable that is not set, which would be taken for the working directory.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
         if "://" in str(value):
             self.fail(f"{value!r} is a URL, and this is kept on this machine; expected a path", param, ctx)
+        if not str(value):
+            self.fail("the name is empty; '.' is the folder you are in", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -135,9 +135,14 @@ def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
         try:
             return {suite.get(selector).name}
         except UnknownScenarioError:
-            if Path(selector).exists():
+            there = Path(selector)
+            if there.is_file():
                 told = f"{selector!r} is a file; write @{selector} for selectors in it, or --scenarios"
                 raise RunError(told) from None
+            if selector and there.is_dir():
+                raise RunError(
+                    f"{selector!r} is a folder; write --scenarios {selector} for the scenarios in it"
+                ) from None
             raise
     if not found:
         raise RunError(problem)

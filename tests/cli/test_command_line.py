@@ -85,6 +85,16 @@ MISTAKES = {
         ["grade", ".", "--out", "x.doc"],
         "--out 'x.doc': expected a file that ends with .json,",
     ),
+    "a place without a name": (
+        ["run", "wifi_off", "--agent", "refuse", "--out", ""],
+        "'--out': the name is empty; '.' is",
+    ),
+    "logs without a name": (["grade", ""], "'PATHS...': the name is empty"),
+    "a scenario without a name": (["run", "", "--agent", "refuse", "--out", "x"], "unknown scenario ''"),
+    "a file in place of a folder": (
+        ["import", "openai-chat", "in.json", "--out", "in.json"],
+        "'in.json' is there already, and is not a folder; name another place",
+    ),
     "a token without a network": (["serve", "--token", "x"], "--token is for serving over HTTP; add --http"),
 }
 
@@ -92,6 +102,7 @@ MISTAKES = {
 @pytest.mark.parametrize("case", MISTAKES)
 def test_every_mistake_is_told_in_one_line_of_one_form(case: str, tmp_path: Path) -> None:
     arguments, told = MISTAKES[case]
+    (tmp_path / "in.json").write_text("{}")
     done = run(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("sandbox-mcp: ")

@@ -83,6 +83,7 @@ def test_built_in_scenarios_can_be_named_beside_ones_own(tmp_path: Path) -> None
         ("category:single_tool", "unknown category 'single_tool'; did you mean 'single_tool_call'"),
         ("@no-such-file", "selector file 'no-such-file' cannot be read: No such file"),
         ("pyproject.toml", "is a file; write @pyproject.toml for selectors in it, or --scenarios"),
+        ("docs", "'docs' is a folder; write --scenarios docs for the scenarios in it"),
         ("@empty", "selector file 'empty' names no scenario"),
         ("-", "standard input names no scenario"),
     ],

@@ -166,7 +166,8 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
     try:
         *texts, _ = tape.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise QuestionTapeError(f"cannot read the tape {str(tape)!r}: {error}") from error
+        reason = (error.strerror or error) if isinstance(error, OSError) else error
+        raise QuestionTapeError(f"cannot read the tape {str(tape)!r}: {reason}") from error
     for number, text in enumerate(texts, 1):
         try:
             line: Any = json.loads(text)
