@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -72,10 +72,23 @@ class Upstream:
             return
         import httpx2
 
-        async with (
-            httpx2.AsyncClient(headers=dict(self.headers), timeout=None) as http,
-            Client(streamable_http_client(self.url, http_client=http)) as client,
-        ):
+        refused: list[str] = []
+
+        async def note(response: httpx2.Response) -> None:
+            if response.is_error:
+                refused.append(f"{response.status_code} {response.reason_phrase}".strip())
+
+        async with AsyncExitStack() as held:
+            hooks = {"response": [note]}
+            http = httpx2.AsyncClient(headers=dict(self.headers), timeout=None, event_hooks=hooks)
+            await held.enter_async_context(http)
+            try:
+                client = await held.enter_async_context(Client(streamable_http_client(self.url, http_client=http)))
+            except Exception as error:
+                if not refused:
+                    raise
+                remedy = "; --header gives it what it asks for" if refused[-1].startswith(("401", "403")) else ""
+                raise SandboxError(f"the server {self.url!r} answered {refused[-1]}{remedy}") from error
             yield client
 
 

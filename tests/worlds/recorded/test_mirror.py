@@ -5,9 +5,11 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -129,6 +131,39 @@ def test_what_cannot_be_mirrored_is_told_in_one_line(tmp_path: Path, arguments: 
     assert done.returncode == 2
     assert problem in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@each(
+    ("status", "told"),
+    [
+        (401, "answered 401 Unauthorized; --header gives it what it asks for"),
+        (404, "answered 404 Not Found"),
+        (500, "answered 500 Internal Server Error"),
+        (200, "cannot reach the server"),
+    ],
+)
+def test_what_a_server_refuses_over_http_is_told_with_its_status(tmp_path: Path, status: int, told: str):
+    class Refusing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the library
+            pass
+
+    async def mirror() -> None:
+        with recording(tmp_path / "tape.jsonl", frozenset()) as recorder:
+            async with mirrored(Upstream(url=f"http://127.0.0.1:{server.server_port}/mcp"), recorder, print):
+                pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(SandboxError) as raised:
+            anyio.run(mirror)
+        server.shutdown()
+    assert told in str(raised.value)
 
 
 @pytest.mark.skipif(which("mcp-server-time") is None, reason="no mcp-server-time on the path")
