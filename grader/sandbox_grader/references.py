@@ -22,6 +22,7 @@ from sandbox_scenarios.variants import VARIANTS
 from sandbox_grader.derived import derived
 from sandbox_grader.metric import Solution
 from sandbox_mcp.tools import Bound
+from sandbox_mcp.tools.calling import WorldFailedError
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
 
 
@@ -74,7 +75,7 @@ def _from_plain(solution: _PlainSolution) -> Solution:
 
 
 def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> Solution | None:
-    """One solution with concrete values; None where it takes a value that no call returned.
+    """One solution with concrete values; None where it takes a value that no call returned, or the world fails.
 
     The user confirms whatever waits for it between two turns.
     """
@@ -98,7 +99,7 @@ def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> S
             heard = _announced(stage, heard)
             if scenario.user.script.approves:
                 stage.gates.approve_all()
-    except ScenarioError:
+    except (ScenarioError, WorldFailedError):
         return None
     return tuple(turns)
 

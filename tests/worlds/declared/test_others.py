@@ -392,3 +392,12 @@ def test_a_gate_takes_only_what_belongs_to_it_from_distraction(place: Path, grou
     sweep = '@attic.action(group="floor")\ndef sweep(tx: Tx) -> None:\n    """Sweep."""\n' if group else ""
     (place / "attic.py").write_text(WORLD + GATE.replace("GROUP", group) + sweep, encoding="utf-8")
     assert [*presented(Suite([place / "attic.yaml"]).get("look_for_letters"), "all_tools")] == offered
+
+
+def test_a_session_in_which_the_world_failed_is_graded_as_not_scored(place: Path) -> None:
+    looks = "return tx.all(Box)"
+    (place / "attic.py").write_text(WORLD.replace(looks, "return [tx.all(Box)[7]]"), encoding="utf-8")
+    scenario = Suite([place / "attic.yaml"]).get("look_for_letters")
+    scores = grade(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, scenario)
+    assert scores.reason is not None
+    assert "the session ended with 'world_failed' (list_boxes() of the world failed at attic.py:" in scores.reason
