@@ -100,8 +100,10 @@ def grade_logs(
     return report
 
 
-def read_report(path: Path, find: Find, mode: Mode = "strict", metric: str = SCORE) -> Report:
+def read_report(path: Path | str, find: Find | None = None, mode: Mode = "strict", metric: str = SCORE) -> Report:
     """A report from a folder of logs, which is graded now, or from a file of scores.
+
+    Scenarios are those that ``find`` gives by name, or the built-in ones.
 
     Raises:
         TrajectoryError: there is no log.
@@ -109,7 +111,12 @@ def read_report(path: Path, find: Find, mode: Mode = "strict", metric: str = SCO
 
     Logs that cannot be read or used are listed in the report.
     """
+    path = Path(path)
     if path.suffix != ".json":
+        if find is None:
+            from sandbox_grader.many import SuiteFinder
+
+            find = SuiteFinder()
         logs = find_logs([path])
         return grade_logs(logs, find, mode, metric=metric, skip_unreadable=True, name=str(path))
     try:

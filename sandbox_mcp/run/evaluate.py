@@ -289,6 +289,8 @@ def grade(
             found = repr(one) if isinstance(one, str) else type(one).__name__
             raise GraderError(f"grade takes {expected}; found {found}")
     scenario = scenario.scenario if isinstance(scenario, ScenarioAtHand) else scenario
+    if not isinstance(log, Trajectory) and Path(log).is_dir():
+        raise GraderError(f"{str(log)!r} is a folder; sandbox_grader.read_report makes a Report of the logs in it")
     trajectory = log if isinstance(log, Trajectory) else read_trajectory(Path(log))
     if scenario is None and isinstance(trajectory, PlayedLog):
         scenario = trajectory.scenario

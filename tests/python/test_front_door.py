@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import anyio
 import pytest
-from sandbox_grader import GraderError, Verdict
+from sandbox_grader import GraderError, Verdict, read_report
 from sandbox_grader.report import Report
 from sandbox_scenarios import ScenarioError
 
@@ -173,6 +173,15 @@ def test_a_metric_by_name_and_a_scenario_at_hand_are_as_good_as_a_list_and_a_sce
     assert (list(scores.verdicts), scores.number("tooltalk.recall")) == (["tooltalk"], 1.0)
     report = evaluate(agent, Suite().select("wifi_off"), metrics="tooltalk", metric="tooltalk.recall")
     assert report.score == 1.0
+
+
+def test_a_folder_of_logs_is_read_into_a_report_like_any_other(tmp_path: Path) -> None:
+    played = evaluate(agent, Suite().select("wifi_off", "landlord_number"), out=tmp_path)
+    read = read_report(str(tmp_path))
+    assert (read.score, read.interval) == (played.score, played.interval)
+    assert played.compare(read).difference == 0
+    with pytest.raises(GraderError, match=r"is a folder; sandbox_grader\.read_report makes a Report of the logs in it"):
+        grade(tmp_path)
 
 
 def test_by_hand_a_refusal_is_an_error() -> None:
