@@ -1,8 +1,8 @@
-"""Agents that are any command which reads a line and writes a line: the user's words in, the agent's out.
+"""Any command as an agent that reads a line and writes a line: the user's words in, the agent's out.
 
-Policy: a command gets one line for every message of the user, line breaks in it made spaces, and each line it writes is
-one answer. Where the tools are is in its environment, so that no list of processes shows the secret. There is a process
-for every conversation; what such a command cannot say is how it failed, so whatever ends it is a fault.
+Policy: a command gets one line for every message of the user, with spaces for its line breaks, and each line that it
+writes is one answer. The address of the tools is in its environment, so that no list of processes shows the secret.
+Every conversation has a process of its own. Such a command cannot say how it failed, so whatever ends it is a fault.
 """
 
 from collections.abc import AsyncGenerator, Mapping

@@ -1,8 +1,8 @@
 """Google's Gemini protocol: requests read, answers written, whole or as a stream.
 
-Policy: names are understood in camel and in snake case, as by the real one. Model and manner stand in the address, and
-are looked for in the request beside the rest. Calls may go without ids; then the outputs of a tool belong to its calls
-in their order.
+Policy: names are understood in camel and in snake case, as by the real one. The address names the model and whether to
+stream; both are read with the rest of the request. Calls may have no ids; then a tool's outputs belong to its calls in
+their order.
 """
 
 import json

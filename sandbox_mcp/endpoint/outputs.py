@@ -1,4 +1,4 @@
-"""Outputs as the tools wrote them, out of what clients make of them before the model sees them.
+"""Gets the outputs that tools wrote back out of what clients put around them before the model sees them.
 
 Policy: only wrappings that real clients were seen to use are taken off; any other output is left as it is.
 """

@@ -1,7 +1,8 @@
 """The Responses protocol, as far as clients that send the whole conversation with every request need it.
 
-Policy: nothing is stored, so ``previous_response_id`` is refused rather than ignored. Functions in a namespace,
-which is how Codex offers tools, are known here as ``NAMESPACE::NAME``, and are called as the protocol has it, by both.
+Policy: nothing is stored, so ``previous_response_id`` is refused rather than ignored. Functions in a namespace, which
+is how Codex offers tools, are known here as ``NAMESPACE::NAME``. In calls, namespace and name stand apart, as the
+protocol has it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """Scripts: what the model says, step by step, from a file.
 
 Policy: how many answers the conversation holds tells where in the script it is, so that any number of conversations can
-be played at the same time. Behind its last step a script has nothing to add, or with ``repeat`` does the last again.
+be played at the same time. After its last step a script has nothing to add, or with ``repeat`` does that step again.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """An agent that blocks the event loop: a thread beside it sees that, and breaks its turn off.
 
-Policy: a turn is held to its time by cancelling it, of which an agent that blocks the loop never hears, while all other
-sessions wait. Where the loop runs in the main thread a signal breaks the turn off, as Ctrl-C would, past whatever
-catches errors. Elsewhere, as in a notebook or in an actor of Ray, it can only be told.
+Policy: a turn that takes too long is cancelled, but an agent that blocks the loop never notices that, and all other
+sessions wait for it. Where the loop runs in the main thread, a signal breaks the turn off, as Ctrl-C would, past
+whatever catches errors. Elsewhere, as in a notebook or in an actor of Ray, the user can only be told.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""Executors: on what the sessions of a run are played.
+"""Executors: where the sessions of a run are played.
 
-Policy: ``tasks`` plays them in this process, which is what sessions that wait for a model want. ``processes`` plays
-each in one of several worker processes, which is what sessions that compute want. ``ray``, in
-:mod:`sandbox_mcp.run.on_ray`, plays them on the machines of a cluster. All leave the same logs. Other machines can do
-without, because shards may share a folder.
+Policy: ``tasks`` plays them in this process, which suits sessions that wait for a model. ``processes`` plays each in
+one of several worker processes, which suits sessions that compute. ``ray``, in :mod:`sandbox_mcp.run.on_ray`, plays
+them on the machines of a cluster. All leave the same logs. Several machines can also share a run without ``ray``,
+because shards may share a folder.
 """
 
 import os

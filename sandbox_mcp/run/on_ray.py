@@ -1,10 +1,10 @@
 """Sessions played on a Ray cluster: actors that hold suite and agent, each with sessions of its own under way.
 
-Policy: an actor is asked for many sessions at a time, as many as take it about ``SPELL`` seconds, never for one where
-that would matter; inside it as many such requests go on at once as sessions were asked for, and the actor is told so,
-because Ray would otherwise queue what exceeds a default of its own. An actor writes its logs itself, into a pack of its
+Policy: a request asks an actor for as many sessions as take it about ``SPELL`` seconds, because a request for each
+would cost too much. As many requests go on in an actor at once as sessions were asked for; it is told that number,
+because Ray would otherwise queue those beyond a default of its own. An actor writes its logs itself, into a pack of its
 own; what comes back are scores. Who plays what is decided here and nowhere else, so an actor may die at any moment:
-what it had finished is in its pack and counts, the rest is played again by another. Ray itself repeats nothing.
+what it had finished is in its pack and counts, and another plays the rest. Ray itself repeats nothing.
 """
 
 import asyncio

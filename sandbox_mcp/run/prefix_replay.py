@@ -1,8 +1,8 @@
-"""Carrying out again what an agent did in prefix replay: each prefix in the world that the ground truth had made of it.
+"""Carrying out again what an agent did in prefix replay, on each prefix in the world that the ground truth led to.
 
-Policy: the log says what was called, the ground truth what the world was; both are taken anew from the scenario, so
-that a scenario that has changed since is a difference too. Calls are sent as the agent sent them, in its batches and
-under the names that it saw. No model is asked again.
+Policy: the log says what was called. The world, and the ground truth that leads to it, are taken from the scenario as
+it is now, so that a scenario that has changed since shows as a difference. Calls are sent as the agent sent them, in
+its batches and under the names that it saw. No model is asked again.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """How far a run is: what is done and running, the score so far, what it has cost, and how long it may take.
 
-Policy: the time left is what this command's own sessions have taken so far, times what is missing. The score so far has
-its interval from the second scenario on, and counts as the summary counts.
+Policy: the time left is worked out from this command's own sessions. The score so far has an interval from the second
+scenario on, and is counted as in the summary.
 """
 
 import time

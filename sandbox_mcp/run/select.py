@@ -2,10 +2,10 @@
 
 Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``family:NAME``, ``extends:NAME``,
 ``world:NAME``, a tag such as ``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for standard
-input). ``extends:`` means pairs: scenarios that branch from another one, and that one. Patterns, categories, families
-and pairs look in the worlds that were named, which alone stand for all their scenarios; without any, in the caller's
-own files or else in the default world. A name is found in every world, and so are tags unless worlds were named. No
-selector means all. The suite's order counts, never the selectors'.
+input). ``extends:`` means pairs: scenarios that branch from another one, and that one. A world means all its scenarios,
+but beside patterns, categories, families, pairs and tags it only says where these are looked for. If no world is named,
+tags are looked for in every world, and the others in the caller's own files, or else in the default world. A name is
+found in every world. No selector means all. Scenarios come in the suite's order, never in that of the selectors.
 """
 
 import sys

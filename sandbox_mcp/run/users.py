@@ -1,4 +1,4 @@
-"""Who takes part in a run beside the agent: the simulated, replayed or real user, by name.
+"""The users of a run, by name: simulated, replayed or real.
 
 Policy: every session gets a user of its own, made from its spec. A person plays one session at a time. What a user
 cannot play is found out before the first session begins.

@@ -1,4 +1,4 @@
-"""What an answer is sent in: as few pieces as it can be, because every piece costs a call of the system.
+"""Sends an answer in as few pieces as possible, because every piece costs a call of the system.
 
 Policy: uvicorn writes the head of an answer and its body one after the other, and each would go out by itself. What is
 written without waiting in between goes out together: at the end of the answer, or when the loop takes its next turn.

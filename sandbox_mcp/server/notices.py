@@ -1,9 +1,9 @@
 """What the world has announced, as a resource, and telling those who subscribed to it when there is more.
 
-Policy: the resource says nothing that the agent is not told anyhow with its next result; reading it neither counts as
-having heard nor is recorded. The older protocol subscribes to the resource and is told on the connection's own stream,
-the newer one listens on a stream of the request, which ends with the session; nothing is replayed to who was away, the
-resource can be read.
+Policy: the resource says nothing that the agent is not told anyway with its next result. Reading it is not recorded,
+and does not count as having been told. A client of the older protocol subscribes to the resource and is told on the
+connection's own stream. A client of the newer one listens on a stream of the request, which ends with the session.
+Nothing is sent again to a client that was away: it can read the resource.
 """
 
 import asyncio

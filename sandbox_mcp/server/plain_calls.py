@@ -2,9 +2,9 @@
 
 Policy: the SDK makes a connection, a session and a context for every request of the newer protocol, and passes each
 of the older one through four tasks and their streams. Either costs as much as carrying out a call, and a call at a
-session's URL needs none of it. Here is only the way of a call that is right. Whatever differs from one in anything goes
-on to the SDK, which words every refusal, and so do calls about which the person at the client may be asked, and calls
-that wait for sources outside, which a client may want to cancel. Tests hold each answer against that of the SDK.
+session's URL needs none of it. Only correct calls are answered here. Anything else goes on to the SDK, which words
+every refusal. So do calls about which the person at the client may be asked, and calls that wait for outside sources,
+which a client may want to cancel. Tests compare each answer with that of the SDK.
 """
 
 import json

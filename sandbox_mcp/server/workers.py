@@ -1,8 +1,8 @@
 """Several processes behind one port: a keeper that serves no request, and the workers that it starts and replaces.
 
-Policy: workers are forked, so that each begins at once with everything read. Who takes the place of a worker that died
-looks after the same sessions, which it reads from their logs. The keeper's end is the end of its workers, however it
-came about; a worker that cannot even begin is the end of the keeper.
+Policy: workers are forked, so that each begins at once with everything read. A worker that replaces a dead one looks
+after the same sessions, which it reads from their logs. When the keeper ends, for whatever reason, so do its workers.
+When a worker cannot even begin, the keeper ends.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Sessions that outlive their server: beside each log lies its URL, and whoever asks for it finds the session again.
 
-Policy: the log is the state. All that is kept beside it are the secrets that lead to the session, in a file only its
-owner can read, until the session is closed. Of such a folder one server at a time takes care. A session is
-read when it is asked for, so that a server begins as soon with thousands in its folder as with none.
+Policy: the log is the state. Beside it are kept only the secrets that lead to the session, in a file that only its
+owner can read, until the session is closed. One server at a time looks after such a folder. A session is read when it
+is asked for, so that a server starts as fast with thousands in its folder as with none.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What a session writes down: its events, numbered and stamped, one after the other.
 
-Policy: the number of an event is its place in the log, from which calls and batches have their names as well. ``wall``
-is the real clock, the only one that a session ever looks at. An event that could not be kept is not counted.
+Policy: the number of an event is its place in the log; calls and batches are named after it. ``wall`` is the time of
+the real clock, which a session looks at for nothing else. An event that could not be kept is not counted.
 """
 
 import time

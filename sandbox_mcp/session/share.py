@@ -2,7 +2,7 @@
 
 Policy: every session belongs to one of them, which follows from its token or, where the lobby began it, from its
 seat, so that no process asks another. How many each has open is counted in shared memory, where a process writes its
-own figures only; so a limit for all of them needs no lock that one could die with.
+own figures only. So a limit on all of them needs no lock, which a process could die holding.
 """
 
 import mmap

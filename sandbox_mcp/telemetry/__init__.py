@@ -1,8 +1,8 @@
 """Traces, scores and figures for OpenTelemetry, off unless the standard variables name an exporter.
 
 Policy: whatever keeps a log may have it traced, and spans say what the log says. Nothing of OpenTelemetry's SDK is
-imported while it is off, a session never waits for a collector, and none is lost to one. What was said, given and
-returned stays here unless ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` lets it out.
+imported while it is off. A session never waits for a collector, and never fails because of one. What was said, given
+and returned stays here unless ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` lets it out.
 Source: OpenTelemetry, semantic conventions for generative AI and for the Model Context Protocol; SEP-414.
 """
 

@@ -1,8 +1,8 @@
 """The way out: providers of OpenTelemetry's SDK with the exporters that were asked for, in the background.
 
-Policy: a collector that is slow or down costs spans, never time of a session: queues are bounded, sending is done in
-threads of its own, and at the end no longer than ``PATIENCE`` seconds, or ``GRACE`` once sending has failed.
-What the SDK complains of is told once.
+Policy: a collector that is slow or down costs spans, never a session's time. Queues are bounded, and threads of their
+own do the sending. At the end it may take ``PATIENCE`` seconds, or ``GRACE`` once sending has failed. What the SDK
+complains of is told once.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """What a world can say for those who try its scenarios, beyond what its declaration tells.
 
-Policy: nothing here is needed. Mutants are made by the roles of columns and arguments and by declared effects; a world
-whose arguments say less than that, or whose wrong values are better chosen by hand, says it here.
+Policy: nothing here is needed. Mutants are made from the roles of columns and arguments and from declared effects.
+Hints are for worlds whose arguments have no such roles, or whose wrong values are better chosen by hand.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,8 +1,8 @@
 """Where logs lie: the files and packs that a path leads to, at any depth.
 
-Policy: what is named and holds no log is an error; what may not be looked into, or was cut off, is told with what was
-found, so that nothing is left out in silence. A pack in a folder that cannot be read stands among the logs for what
-was in it: whoever reads it is told. What goes while this looks was never there.
+Policy: a named path without any log is an error. What may not be looked into, or was cut off, is told together with
+what was found, so that nothing is left out in silence. A pack in a folder that cannot be read is listed as if it were a
+log, so that whoever reads it is told. What disappears during the search was never there.
 """
 
 import os

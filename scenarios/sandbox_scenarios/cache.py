@@ -6,10 +6,11 @@ by their versions. A cache saves time and does nothing else: where it cannot be 
 another user, everything is built from the files. It can name only the classes below, so that reading it runs no code,
 and it is read only from a folder in which no other user can write.
 
-To look at every file takes longer than all the rest. So for one scenario those are looked at that it was made from: its
-own file, those of what it extends, and its world's; and the list of built-in files, as a new one might come first. What
-goes unnoticed is an edit by which an entry of another built-in file gets a name that is taken: the name goes on to mean
-what it meant, as its file has it now, until names are listed, for which all files are looked at and which refuses it.
+Looking at every file takes longer than all the rest. So for one scenario only the files that it was made from are
+looked at: its own, those of what it extends, and its world's; and also the list of built-in files, because a new one
+might come first. One edit goes unnoticed: an entry of another built-in file gets a name that is already taken. Until
+names are listed, the name means what it meant before, as its file has it now. Listing looks at all files and refuses
+the duplicate.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""What is told of milestones by the rest of a scenario: which are only means, and how solutions word what they ask for.
+"""What a scenario's other parts say of its milestones: which are only means, and how solutions word what they ask for.
 
 Policy: a milestone that compares nothing but switches (columns that are true or false) is a means unless the wish names
 one of them, in the goal or in what the user says, as its column is called or as people call it in that world. What is

@@ -1,8 +1,8 @@
 """Claude Code: ``claude -p`` for every message of the user, which goes on in the session that the first one began.
 
-Its minimal mode (``--bare``) leaves out what it would tell its model of this machine, today's date before all, which is
-another than the scenario's. It has no tools but the session's, and configuration and working folders of its own for
-every conversation; nothing of the user's is read. Secrets are in its environment, not in files or arguments.
+Its minimal mode (``--bare``) leaves out what it would tell its model of this machine, above all today's date, which is
+not the scenario's. It has no tools but the session's. Every conversation has a configuration folder and a working
+folder of its own; nothing of the user's is read. Secrets are in its environment, not in files or arguments.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The state of a world's modules, as something that can be compared: has anything in it changed while tools ran?
+"""The state of a world's modules, in a form that shows whether anything in it changed while tools ran.
 
 Policy: looked at are a module's names, with what is inside lists, mappings and objects of its own classes, the classes
 themselves, what functions keep in defaults, in names of the functions around them and in attributes, and how far

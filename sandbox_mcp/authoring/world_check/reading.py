@@ -1,4 +1,4 @@
-"""What the code of a world's modules says: reaches past the transaction, clocks, chance, files, state that all share.
+"""Reads a world's code for what makes sessions differ: ways round the transaction, clocks, chance, files, shared state.
 
 Policy: what may run while a session is played is read for all of these, helpers in other modules included, whether a
 function is called or only handed on. What runs while a module is loaded may read files and build what it likes, but

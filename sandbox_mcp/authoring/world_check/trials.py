@@ -1,8 +1,8 @@
 """What comes of a world's tools, events and gates in made-up states.
 
-Policy: every tool is called some times in worlds of rows made up from the tables, twice each, with the results held
-against what their annotations say; events and gates are tried in the same way. Then every argument of a tool is put to
-the edges of what it allows, one after the other: the others stay as they were where the tool said yes.
+Policy: every tool is called several times in worlds of rows made up from the tables, each call twice, and the results
+are compared with what their annotations say. Events and gates are tried in the same way. Then one argument of a tool
+after the other is set to the edges of what it allows, while the others stay as they were when the tool accepted them.
 """
 
 import json

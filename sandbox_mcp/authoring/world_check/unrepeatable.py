@@ -1,8 +1,8 @@
-"""What of Python's library gives something else on another machine, at another time or in another process.
+"""Which parts of Python's library give other results on another machine, at another time or in another process.
 
-Policy: names are the full ones, whatever an import calls them. Of modules that reach outside, what only computes is
-listed and let pass; what depends on its arguments, such as a generator of chance with a seed, is judged where it is
-called.
+Policy: names are the full ones, whatever an import calls them. In modules that reach outside, functions that only
+compute are listed and allowed. Where it depends on the arguments, as for a generator of random numbers with a seed, the
+call is judged.
 """
 
 import ast

@@ -1,10 +1,10 @@
 """Playing rows: each turn of a dialogue is put to the agent by itself, and its answers make one log.
 
-Policy: a row is one answer. Nothing is carried over from row to row but what the row's own history says, which agents
-that ask a model themselves take for their own turns and calls, and others are told in words. Where at most
-one call is wanted the first calls that an agent makes together are its answer, as the first action in a text is, and
-what it goes on to do does not count; the agents that ask a model themselves are stopped there. Where several calls are
-wanted all count up to the reply. If an agent breaks on a row its dialogue says nothing and is played again.
+Policy: a row is one answer. Nothing is carried over from one row to the next. A row's own history is given to agents
+that ask a model themselves as their own turns and calls, and to others in words. Where at most one call is wanted, the
+first calls that an agent makes together are its answer, as the first action in a text is. What it does after that does
+not count; agents that ask a model themselves are stopped there. Where several calls are wanted, all count up to the
+reply. If an agent breaks on a row, its dialogue says nothing and is played again.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """Schemas as servers elsewhere list them, written out as ours are: without references, each keyword in its own form.
 
-Policy: a tape has what a server really said, so what a keyword cannot mean is left out and not refused; values are
-checked by the rest. What has itself inside may be anything there, and so may what lies behind ``MOST_REFERENCES``,
-because definitions that refer to each other multiply. Values that a server wants to see in headers too are not asked
-for there: nothing here reads them, and clients drop a tool that asks for it in a wrong place.
+Policy: a tape has what a server really said, so a keyword with a meaningless value is left out and not refused; the
+rest still checks values. A definition that contains itself allows anything at that place. So does whatever lies behind
+``MOST_REFERENCES``, because definitions that refer to each other multiply. Where a server wants values in headers too,
+that is left out: nothing here reads them, and clients drop a tool that asks for them in a wrong place.
 """
 
 from collections.abc import Mapping
