@@ -81,8 +81,7 @@ class Ground:
 
     def states(self, number: float, step: float) -> bool:
         """Whether a number was given as it is, or rounded."""
-        self._read()
-        return any(abs(number - item) <= step / 2 + abs(number) * 1e-9 for item in self._numbers)
+        return self.near(number, step / 2 + abs(number) * 1e-9)
 
     def near(self, number: float, within: float) -> bool:
         """Whether a number was given that differs by so much at most."""

@@ -1,7 +1,8 @@
 """The best assignment of milestones to the events of a log, exact, and ties broken the way ToolSandbox breaks them.
 
 Policy: of all assignments that respect the order of the graph the one with the largest sum of similarities counts, and
-no assignment is left out for speed. What makes it fast is that most indexes cannot be told apart.
+no assignment is left out for speed. What makes it fast is that most indexes cannot be told apart. What views and marks
+are is explained by the example in ``strict_nodes``.
 """
 
 from collections.abc import Iterable, Sequence

@@ -13,7 +13,6 @@ placed, the view of *told* is known, and its similarity to every event is a plai
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, compress, product
 from typing import Any, TypeGuard
 
@@ -112,7 +111,12 @@ class StrictNodes:
         if node not in self._ceilings:
             first = self._earliest(node)
             where = [0.0] * first + [1.0] * (self.length - first)
-            self._ceilings[node] = self._product(node, FAVOURABLE, partial(self._highest, node), where)
+
+            def highest(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
+                since = 0 if constraint.since == START else None  # the start is known, all other places are not
+                return self.judge(node, constraint).values(states, since, FAVOURABLE)
+
+            self._ceilings[node] = self._product(node, FAVOURABLE, highest, where)
         return self._ceilings[node]
 
     def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
@@ -239,10 +243,6 @@ class StrictNodes:
         if hears(constraint):
             return self.listener.account(constraint.content, index, compare.lookup).share
         return judge_event(constraint, event, compare)
-
-    def _highest(self, node: int, constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
-        """The most that a constraint can be worth in some versions; its worth where it compares with the start."""
-        return self.judge(node, constraint).values(states, 0 if constraint.since == START else None, FAVOURABLE)
 
     def _events(self, constraint: CallConstraint | MessageConstraint) -> Iterable[tuple[int, Message | ToolCall]]:
         """The events that can meet a constraint at all, with their indexes."""
