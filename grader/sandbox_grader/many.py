@@ -120,7 +120,11 @@ def grade_many(
     told: dict[int, _Found] = {}  # of the few of which there is more to tell, or no score
     known = bytearray(len(texts))
 
-    def keep_in_mind(place: int, one: _Found) -> None:
+    def keep_in_mind(place: int, graded: GradedLog | _Found) -> None:
+        if isinstance(graded, _Found):
+            one = graded
+        else:
+            one = _Found(shared.scores(graded, texts[place]), graded.warnings, graded.problem)
         known[place] = 1
         found[place] = one.scores
         if one.warnings or one.scores is None:
@@ -131,16 +135,14 @@ def grade_many(
     with closing(ScoreBook(paths, key)) as book:
         with without_collection():
             for place, graded in book.read():
-                keep_in_mind(place, _Found.of(graded, shared.scores(graded, texts[place])))
+                keep_in_mind(place, graded)
         todo = [place for place, already in enumerate(known) if not already]
         done = len(texts) - len(todo)
         jobs = jobs or (cores() if len(todo) > ALONE else 1)
         work = _Work(find, mode, options, ours=ours)
         for place, graded in work.all(paths, todo, jobs):
-            if isinstance(graded, _Found):
-                keep_in_mind(place, graded)
-            else:
-                keep_in_mind(place, _Found.of(graded, shared.scores(graded, texts[place])))
+            keep_in_mind(place, graded)
+            if isinstance(graded, GradedLog):
                 book.add(place, graded)
             done += 1
             if watch:
@@ -189,10 +191,6 @@ class _Found(NamedTuple):
     scores: Scores | None
     warnings: tuple[str, ...] = ()
     problem: str = ""
-
-    @classmethod
-    def of(cls, graded: GradedLog, scores: Scores | None) -> "_Found":
-        return cls(scores, graded.warnings, graded.problem)
 
 
 @dataclass(frozen=True, slots=True)
