@@ -66,5 +66,5 @@ class TextAgent(Agent):
                 listening.cancel_scope.cancel()
 
     def describe(self) -> Mapping[str, Any]:
-        """On which model, as far as it was told."""
+        """The model that it was told to use, if any."""
         return self.settings.endpoint.describe()

@@ -222,7 +222,7 @@ def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
 
 
 def _plain(home: World, state: Snapshot) -> Any:
-    """A state but for ids and what differs from run to run."""
+    """A state without ids and without what differs from run to run."""
     left_out = {
         name: {item.name for item in schema.columns if item.passing or (item.role and item.role.kind in ("key", "id"))}
         for name, schema in home.state_tables.items()

@@ -71,7 +71,7 @@ class OneValue(click.Option):
     """An option of one value that people may take for one of several, so that a second one is refused."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Have click collect all that is given, of which it would otherwise take the last without a word."""
+        """Have click collect all that is given; by itself it would take the last and say nothing."""
         self.multiple = True
         try:
             super().add_to_parser(parser, ctx)
@@ -153,7 +153,7 @@ of_world: Callable[[Command], Command] = click.option(
 
 
 def scenarios_of_world(command: Command) -> Command:
-    """``--scenarios`` and ``--world`` for commands that list: which of a user's own, or of which world."""
+    """``--scenarios`` and ``--world`` for commands that list: a user's own scenarios, or those of one world."""
     return of_world(_scenario_files(command))
 
 

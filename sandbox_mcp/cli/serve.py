@@ -199,7 +199,7 @@ def default_log_dir() -> Path:
 
 
 def _users(given: Mapping[str, Any]) -> Mapping[str, "UserFactory"]:
-    """The users that a harness can ask for by name; whoever sits at the client is one only where that was said."""
+    """The users that a harness can ask for by name. The person at the client is one only if an option says so."""
     from sandbox_mcp.session.manager import USERS
 
     users = dict(USERS)

@@ -114,7 +114,7 @@ class LogReading:
         return IndexedLog({**row, **told, **first}, "\n".join(parts)[:MOST_TEXT])
 
     def _with_kept_scores(self, logs: Sequence[UnreadLog]) -> Iterator[_Task]:
-        """The logs, first those of which scores are kept that still hold, in the order in which they were kept."""
+        """The logs: first those whose kept scores still hold, in the order in which these were kept."""
         paths = [Path(log.path) for log in logs]
         places = self.find.places if isinstance(self.find, SuiteFinder) else None
         key = None if places is None else scores_key(places, self.mode, str(False), DEFAULT)

@@ -253,7 +253,7 @@ def talk_users(suite: Suite) -> Mapping[str, Any] | None:
 
 
 def _conversations(suite: Suite) -> "Conversations | None":
-    """The suite where it is ToolTalk's conversations; whoever plays others loads neither them nor their office."""
+    """The suite if it is ToolTalk's conversations; other suites are played without loading these or their office."""
     if "sandbox_mcp.run.conversations" not in sys.modules:
         return None
     from sandbox_mcp.run.conversations import Conversations

@@ -87,7 +87,7 @@ class RunFolder:
                 raise RunError(f"output folder {str(folder)!r} cannot be made: {error.strerror}") from error
 
     def settle(self) -> None:
-        """See that each unit counts once, whoever wrote logs of it at the same time, as a worker taken for dead may."""
+        """See that each unit counts once, even if several processes wrote its log, such as a worker taken for dead."""
         counting: dict[str, Path] = {}
         for path in sorted(logs_at(self.logs), key=_own_files_last)[::-1]:
             if counting.setdefault(path.name, path) != path and in_pack(path):

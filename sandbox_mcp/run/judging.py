@@ -76,7 +76,7 @@ class Judged:
         return tuple(item for item in self.opinions if item.differs)
 
     def shares(self) -> Mapping[str, float]:
-        """The share of each session's facts that the judge found stated, by session; but for those of no opinion."""
+        """By session, the share of facts that the judge found stated, of those on which it has an opinion."""
         known: dict[str, list[bool]] = defaultdict(list)
         for item in self.opinions:
             if item.stated is not None:
@@ -105,7 +105,7 @@ def question(item: Told) -> str:
 async def judged(
     sessions: Iterable[tuple[str, Scenario, Trajectory]], settings: EndpointSettings, answers: Path
 ) -> Judged:
-    """Ask a model about every fact, but for what stands in ``answers`` already, and write there what it says.
+    """Ask a model about every fact that is not in ``answers`` yet, and write there what it says.
 
     Raises:
         RunError: the file of answers cannot be read or written, or the endpoint cannot be asked or gives no answer.

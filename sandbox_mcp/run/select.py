@@ -106,7 +106,7 @@ def _expanded(selectors: Iterable[str]) -> Iterator[str]:
 
 
 def _lines(text: str, source: str) -> list[str]:
-    """The selectors in a list, which names one at least: whoever gives an empty one does not mean every scenario."""
+    """The selectors in a list. An empty list is an error, because it is not meant to select every scenario."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     if found := [line for line in lines if line]:
         return found

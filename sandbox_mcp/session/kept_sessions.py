@@ -61,7 +61,7 @@ class _Waiting:
 
 
 class KeptSessions(SessionManager):
-    """Sessions of which a later process finds those again that were not closed.
+    """Sessions that a later process finds again, unless they were closed.
 
     The logs lie in ``log_dir``, the files with the URLs in ``addresses``, which may be the same folder. A manager that
     is not ``lasting`` ends its sessions when it stops as any other does, and keeps them only for who steps in for it.

@@ -272,6 +272,6 @@ class SessionManager:
 
 
 def fingerprint(tools: tuple[PresentedTool, ...]) -> bytes:
-    """A digest of everything an agent can see of these tools, and of which they are: two worlds may have their like."""
+    """A digest of what an agent can see of these tools, and of their functions, as two worlds' tools may look alike."""
     seen = [(id(tool.tool.function), tool.name, tool.description, tool.schema) for tool in tools]
     return sha256(json.dumps(seen).encode()).digest()

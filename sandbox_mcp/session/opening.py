@@ -47,7 +47,7 @@ class SessionSpec:
 
     @classmethod
     def of_log(cls, scenario: Scenario, started: SessionStarted) -> "SessionSpec":
-        """The spec of a session of which the log is known."""
+        """The spec of a session whose log is known."""
         return cls(
             scenario,
             started.variant,

@@ -68,7 +68,7 @@ def own_process() -> None:
 
 
 def traced(sink: "Sink", earlier: "Trajectory | None" = None) -> "Sink":
-    """A log like the one given, of which spans are made while it is written; ``earlier`` is what it holds already."""
+    """The log, with spans made of it while it is written; ``earlier`` is what it holds already."""
     found = exporting()
     if found is None:
         return sink

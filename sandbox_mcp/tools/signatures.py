@@ -87,7 +87,7 @@ def _parameter(where: str, name: str, hint: Any, text: str, default: Any) -> Par
 
 @contextmanager
 def _blaming(where: str) -> Generator[None]:
-    """Say of which annotation it is that it means nothing, or that it has itself inside and no end."""
+    """Put the name of the annotation into an error about it, such as that it contains itself without end."""
     try:
         yield
     except WorldError as error:

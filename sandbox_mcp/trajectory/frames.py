@@ -54,7 +54,7 @@ class Compressor:
 
 
 def index_frame(index: bytes) -> bytes:
-    """An index in a frame of its own, which whoever unpacks the file skips."""
+    """An index in a frame of its own, which is skipped when the file is unpacked."""
     return _INDEX.to_bytes(4, "little") + len(index).to_bytes(4, "little") + index
 
 

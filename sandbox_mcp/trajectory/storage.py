@@ -197,7 +197,7 @@ def _home() -> Path:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """The files of a run in a folder, but for what is not finished."""
+    """The files of a run in a folder, without those that are not finished."""
     for path in folder.rglob("*"):
         name = PurePosixPath(*path.relative_to(folder).parts)
         if _belongs_to_a_run(name) and path.is_file():

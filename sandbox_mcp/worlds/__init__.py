@@ -236,7 +236,7 @@ def _installed() -> dict[str, str]:
 
 
 def found_again(name: str, origin: str) -> World:
-    """The world of this name in this process, to which it was sent; ``origin`` is the file that declared it.
+    """The world of this name, for a process that it was sent to; ``origin`` is the file that declared it.
 
     Raises:
         UnknownWorldError: it cannot be found here.

@@ -14,7 +14,7 @@ RECORDED, FILL = "recorded", "fill"
 
 
 def home_of(world: Any, worlds: Mapping[str, World]) -> World:
-    """The world that a scenario names under ``world``; rows written there belong to the world of those that name none.
+    """The world that a scenario names under ``world``; the default one if it names none, or has rows there.
 
     Raises:
         ProblemError: it cannot be found.

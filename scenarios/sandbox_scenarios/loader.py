@@ -419,7 +419,7 @@ class Suite:
             raise ScenarioFileError.together([fault, *others]) from fault
 
     def _unfitting(self, file: "ScenarioFile") -> Iterator[ScenarioFileError]:
-        """What does not fit in the scenarios of a file, as far as these can be read."""
+        """What does not fit in those scenarios of a file that can be read."""
         from sandbox_scenarios.build import problems
         from sandbox_scenarios.files import faults_in
         from sandbox_scenarios.schema import RawScenario

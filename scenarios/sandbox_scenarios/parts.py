@@ -68,7 +68,7 @@ class ScenarioParts:
         self.rows = ScenarioRows(home, resolver)
 
     def readers(self, raw: RawScenario, rows: Mapping[str, Any], place: str) -> Iterator[Callable[[], object]]:
-        """Readers of the parts of a scenario, each of which can be tried though another one fails."""
+        """Readers of the parts of a scenario. Each can be tried even if another one fails."""
         for table, labelled in rows.items():
             yield partial(self.rows.of_table, table, labelled, place)
         for key, names in (("tools", raw.tools), ("without", raw.without), ("confirm", raw.confirm)):

@@ -104,7 +104,7 @@ class Stage:
         return self.running.snapshot
 
     def open(self, skipped: int = 0) -> None:
-        """Let the time of the opening pass, but for the first ``skipped`` of its events."""
+        """Let the time of the opening pass, without the first ``skipped`` of its events."""
         self.running.tick(max(0, len(OPENING) - skipped) * self.running.clock.step)
 
     def tick(self) -> float:

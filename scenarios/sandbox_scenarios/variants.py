@@ -52,7 +52,7 @@ def distractors(scenario: Scenario) -> list[Tool]:
 
 @lru_cache(maxsize=10_000)
 def _resemblance(name: str, other: str) -> float:
-    """How alike two names of tools are, of which worlds have few and scenarios ask often."""
+    """How alike two tools' names are; kept, because worlds have few names and scenarios ask often."""
     from rapidfuzz import fuzz, utils
 
     return fuzz.WRatio(name, other, processor=utils.default_process)

@@ -24,7 +24,7 @@ _UNDONE = listed(
 
 
 def wordings(fact: Fact) -> tuple[tuple[str, ...], ...]:
-    """Lists of wordings, of each of which one occurs in most messages that state the fact."""
+    """Lists of wordings. Most messages that state the fact have a wording from each list."""
     if fact.type == "cannot":
         return tuple(map(str, fact.value)), *((fact.about,) if fact.about else ()), INABILITY
     if fact.type == "deed":

@@ -167,7 +167,7 @@ def _said_with(case: RehearsedSolution, label: str) -> bool:
 
 
 def _asked_for(scenario: Scenario) -> Iterator[Any]:
-    """The values that replies have to state, but for what is guessed easily."""
+    """The values that replies have to state, without those that are easily guessed."""
     for item in wanted(scenario, MessageConstraint):
         if item.sender == "agent":
             texts = (Fact("text", words) for words in item.content.value or ())

@@ -53,7 +53,7 @@ def no_more_than_idle(scenario: Scenario, high: float) -> ScoreSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChangedCall:
-    """The call of which a mutant changes an argument: its number, from 0, and what it tells as it should be.
+    """The call in which a mutant changes an argument: its number, from 0, and what it tells when it is right.
 
     ``ids`` are the places in its result of which the solution goes on with an id, if ids are all that it takes.
     """

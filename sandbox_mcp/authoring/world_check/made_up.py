@@ -134,7 +134,7 @@ _EDGES: Mapping[str, tuple[Any, ...]] = {
 
 
 def edges(schema: Mapping[str, Any], role: CellRole | None, made: Any) -> Iterator[Any]:
-    """Values at the edge of what a schema allows; ``made`` is one from the middle, parts of which are put to theirs."""
+    """Values at the edge of what a schema allows, and ordinary values, like ``made``, with a part at its edge."""
     for kind in types_in(schema):
         yield from _EDGES[kind]
     yield from (schema[bound] for bound in ("minimum", "maximum") if bound in schema)

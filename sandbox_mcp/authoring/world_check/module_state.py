@@ -104,7 +104,7 @@ class _Look:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, object]]:
-    """What an object holds, but for what it has worked out and keeps."""
+    """What an object holds, without what it has worked out and keeps."""
     kind = cast("type[Any]", type(value))
     for name, part in list(getattr(value, "__dict__", {}).items()):
         if not isinstance(getattr(kind, name, None), cached_property):

@@ -91,7 +91,7 @@ class _Reader(ast.NodeVisitor):
         return True
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """A class: one of which there is an object in the module keeps for all sessions what its methods write."""
+        """A class. If the module holds an object of it, what its methods write is kept for all sessions."""
         kind = getattr(self._module, node.name, None)
         kept = any(kind in type(value).__mro__ for value in vars(self._module).values())
         for part in node.body:

@@ -161,7 +161,7 @@ def came_to(world: World) -> dict[str, list[str]]:
 def _at_edges(
     world: World, tool: Tool, right: list[tuple[Snapshot, Mapping[str, Any]]], seen: set[str]
 ) -> Iterator[WorldFinding]:
-    """What is wrong with a tool at the edges of what its arguments allow, but for what was ``seen`` already."""
+    """What is wrong with a tool at the edges of what its arguments allow, without what was ``seen`` already."""
     offered = {tool.name: present(tool)}
     dice = random.Random(f"{world.name}/{tool.name}/edges")  # noqa: S311 - repeatable, not secret
     for state, arguments in right:

@@ -78,7 +78,7 @@ class LobbyFace:
         return False
 
     def attended(self, ctx: Context) -> OpenSession | None:
-        """The running scenario: whoever started it sits at the client."""
+        """The running scenario, where the person who started it sits at the client."""
         return self.find(ctx).running() if self.elicits else None
 
 

@@ -176,7 +176,7 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
 
 
 def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
-    """What the tool's results look like: the server's word, unless the tape has results of which it is not true.
+    """What the tool's results look like: what the server says, unless results on the tape contradict it.
 
     Clients refuse a result that is not as announced, and what stands for a secret may have another type or pattern.
     """

@@ -180,7 +180,7 @@ def _span(tx: Tx, start_name: str, start_text: str, end_name: str, end_text: str
 
 
 def _with(owner: Account, attendees: list[str] | None) -> list[str] | None:
-    """The attendees with whoever is logged in among them."""
+    """The attendees, among them the account that is logged in."""
     if not attendees or owner.username in attendees:
         return attendees
     return [*attendees, owner.username]
