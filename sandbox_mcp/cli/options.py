@@ -127,14 +127,16 @@ _scenario_files: Callable[[Command], Command] = click.option(
 )
 
 
+WORLD_FILES = (".py", ".jsonl")
+"""How the names of files end that have worlds: those that declare them, and tapes."""
 WORLDS_GIVEN = f"{__name__}.worlds"
 """Where a command's context keeps what was given as --world."""
 
 
 def _named_worlds(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> str:
     """Let the worlds in files be found by name; the one name or pattern that was given beside them, if any."""
-    files = [Path(item) for item in given if item.endswith(".py")]
-    named = [item for item in given if not item.endswith(".py")]
+    files = [Path(item) for item in given if item.endswith(WORLD_FILES)]
+    named = [item for item in given if not item.endswith(WORLD_FILES)]
     _use_worlds(context, parameter, files)
     if len(named) > 1:
         raise click.UsageError("--world takes one name; a pattern such as * stands for several")
@@ -148,7 +150,8 @@ of_world: Callable[[Command], Command] = click.option(
     metavar="NAME|FILE",
     callback=_named_worlds,
     is_eager=True,
-    help="Only scenarios of this world, or of worlds by a pattern; or a Python file of your own that declares one.",
+    help="Only scenarios of this world, or of worlds by a pattern; or a file of your own: Python that declares one, or "
+    "a tape.",
 )
 
 

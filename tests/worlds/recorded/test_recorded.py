@@ -239,6 +239,12 @@ def test_a_tool_may_have_the_name_of_the_one_that_takes_actions_as_text(tmp_path
         assert grade(log, scenario).score == 1
 
 
+def test_commands_that_list_know_a_tape_by_its_file():
+    scenarios = ("--scenarios", HERE / "lamps.yaml")
+    listed = invoke("scenarios", "list", "--world", TAPE, *scenarios, "--json")
+    assert [item["name"] for item in json.loads(listed.stdout)] == ["light_the_second_lamp"]
+
+
 def test_a_tape_has_no_code_to_check():
     done = invoke("worlds", "check", "--world", TAPE)
     assert (done.exit_code, done.stdout) == (0, "")
