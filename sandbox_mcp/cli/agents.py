@@ -1,6 +1,7 @@
 """``sandbox-mcp agents``: which agents there are, and environments for the frameworks among them."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,16 @@ def command(context: click.Context, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     from sandbox_clients.frameworks import FRAMEWORKS, installed
-    from sandbox_clients.registry import AGENTS
+    from sandbox_clients.registry import AGENTS, ASKING
+
+    from sandbox_mcp.models.asking import ANTHROPIC, OPENAI
 
     rows: list[dict[str, Any]] = []
     for name in AGENTS:
-        asks = "nobody" if name in ("reference", "refuse") else "a model"
-        rows.append({"agent": name, "is": "built in", "asks": asks, "ready": True})
+        told = {"agent": name, "is": "built in", "asks": "a model" if name in ASKING else "nobody"}
+        client = (ANTHROPIC if name == "anthropic" else OPENAI).package if name in ASKING else ""
+        ready = not client or find_spec(client) is not None
+        rows.append({**told, "ready": ready, **({"needs": client} if client else {})})
     for name, framework in FRAMEWORKS.items():
         found = installed(name)
         ready = all(found.values()) and len(found) == len(framework.requires) + len(framework.node)
@@ -38,7 +43,7 @@ def command(context: click.Context, as_json: bool) -> None:
         return
     shown: list[tuple[str, ...]] = []
     for row in rows:
-        state = f"sandbox-mcp agents install {row['agent']}"
+        state = f"pip install {row['needs']}" if "needs" in row else f"sandbox-mcp agents install {row['agent']}"
         if row["ready"]:
             state = " ".join(next(iter(row.get("versions", {}).items()), ("yes",)))
         shown.append((row["agent"], row["is"], row["asks"], state))

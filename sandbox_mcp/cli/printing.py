@@ -35,6 +35,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         click.echo(columns(headers, rows))
         return
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -42,9 +43,9 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     console = Console(file=behind(sys.stdout))
     cells = [[shown(cell) for cell in row] for row in rows]
     figures = [is_numeric(rows, number) for number in range(len(headers))]
-    longest = [max((len(row[number]) for row in cells), default=0) for number in range(len(headers))]
+    longest = [max((cell_len(row[number]) for row in cells), default=0) for number in range(len(headers))]
     least = [wide if figure else min(wide, NAME) for wide, figure in zip(longest, figures, strict=True)]
-    widths = [max(len(header), wide, 1) for header, wide in zip(headers, longest, strict=True)]
+    widths = [max(cell_len(header), wide, 1) for header, wide in zip(headers, longest, strict=True)]
     room = console.width - BETWEEN * (len(headers) - 1)
     if sum(least) <= room:
         while sum(widths) > room:
