@@ -7,6 +7,7 @@ import pytest
 import yaml
 from sandbox_scenarios import Suite
 
+from sandbox_mcp.authoring.deep_lint import lint_scenario
 from sandbox_mcp.authoring.drafting import draft, prove
 from sandbox_mcp.authoring.mutants.wrong_values import FAR, wrong_values
 from sandbox_mcp.authoring.new_world import new_world
@@ -351,3 +352,68 @@ def test_what_the_user_does_after_a_report_is_drafted_as_what_it_wants_next(stac
         ]
     }
     assert prove(tmp_path / "drafted.yaml", made.name, (stacks,)).holds
+
+
+SAFE = '''
+"""A safe that the agent arms and its owner confirms."""
+from typing import Self
+from sandbox_mcp import Id, Moment, Table, Tx, World, key
+
+class Safe(Table, single=True):
+    id: Id[Self] = key()
+    shows: str | None = None
+    armed: bool = False
+    opens: Moment | None = None
+
+safe = World("safe", tables=[Safe])
+
+@safe.action(updates=[Safe.shows])
+def arm(tx: Tx) -> str:
+    """Prepare the safe, which its owner confirms at the safe."""
+    tx.change(tx.one(Safe), shows="confirm")
+    return "waiting"
+
+@safe.user_action(updates=[Safe.armed, Safe.shows, Safe.opens])
+def confirm_at_safe(tx: Tx) -> str:
+    """Confirm."""
+    tx.change(tx.one(Safe), armed=True, shows=None, opens=tx.now + 3600)
+    return "It clicked."
+'''
+ARMED = """\
+family: safe
+scenarios:
+  - name: arm_safe
+    world: safe
+    about: The user has to confirm.
+    categories: [single_tool_call, multiple_user_turn]
+    clock: {now: 2026-03-02 09:00:00, zone: Europe/Berlin}
+    state: {safe: {}}
+    tools: [arm]
+    user:
+      goal: You want the safe armed.
+      opening: Please arm the safe.
+      script: {answers: [{about: [confirm], does: confirm_at_safe, say: "I did. {confirm_at_safe}"}]}
+    reference:
+      - turns:
+          - calls: [{tool: arm}]
+            reply: Would you confirm it at the safe?
+          - reply: The safe is armed.
+    milestones:
+      - {id: armed, table: safe, updates: {armed: true}}
+"""
+
+
+def test_what_the_user_does_when_it_is_asked_to_is_drafted_with_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FILES, str(tmp_path / "safe.py"))
+    (tmp_path / "safe.py").write_text(SAFE, encoding="utf-8")
+    (tmp_path / "safe.yaml").write_text(ARMED, encoding="utf-8")
+    suite = Suite([tmp_path / "safe.yaml"])
+    entry = drafted(suite, "arm_safe", tmp_path, tmp_path / "safe.yaml")
+    [answer] = entry["user"]["script"]["answers"]
+    assert (answer["does"], answer["say"]) == ("confirm_at_safe", "I did. {confirm_at_safe}")
+    [by_user] = [item for item in entry["milestones"] if item["id"].endswith("by_user_2")]
+    assert by_user["updates"].keys() == {"id", "armed", "opens"}  # what it shows is again what it was
+    assert by_user["updates"]["opens"].keys() == {"close", "within"}
+    assert not [item.rule for item in lint_scenario(Suite([tmp_path]), "drafted_anew").complaints if item.rule == "ask"]

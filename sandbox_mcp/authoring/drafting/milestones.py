@@ -148,10 +148,17 @@ class Drafter:
                 self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
 
     def _done_by_the_user(self, number: int, change: Change) -> None:
-        """A milestone on what the user's own act changed for good: the agent had to bring the user to it."""
+        """A milestone on what the user's own act changed for good: the agent had to bring the user to it.
+
+        What is again as it was at the start is no change that lasts, even if the agent had changed it in between.
+        """
         table, key, before, after = change.table, change.key, change.before, change.after
         if not self._lasts(table, key, after) or (before is not None and key not in self.setting.labels):
             return
+        if before is not None and after is not None:
+            before = self.story.start.table(table)[key]
+            if before == after:
+                return
         kind = "adds" if before is None else "removes" if after is None else "updates"
         name = snake("_".join((table, kind, "by_user", *([str(number + 1)] if number else []))))
         row = self._row(table, key, before, after, None)
@@ -224,15 +231,16 @@ class Drafter:
     def _cell(self, column: Column, value: Any, step: StoryStep | None) -> Any:
         """What a new value should be like: texts by the words that come from the user, moments not to the second.
 
-        A moment that the agent gave as the user said it is meant as it is, and so is what no call of the agent's wrote.
+        A moment that the agent gave as the user said it is meant as it is, and so is any other value that no call of
+        the agent's wrote.
         """
         if is_array(value):
             return {"set": [self.setting.value(column.name, item) for item in value]}
         name, role = column.name, column.role.kind if column.role else None
         written = self.setting.value(name, value)
+        given = step is not None and any(parameter.name == name for parameter in step.tool.parameters)
         if step is None:
-            return written
-        given = any(parameter.name == name for parameter in step.tool.parameters)
+            return {"close": written, "within": LENIENT} if role == "moment" and value is not None else written
         if role == "moment" and value is not None and (not given or name in self.flow.arguments[step.number]):
             return {"close": written, "within": LENIENT}
         if role == "text" and isinstance(value, str) and " " in value:

@@ -28,7 +28,7 @@ def user_of(story: Story) -> dict[str, Any]:
             does = _deed(story.turns[turn])
             if question is None:
                 script.setdefault("then", []).append(does or said)
-            elif codes_in(reply) or read_acts(reply, wish_of(opening)).act is Act.LEAVE:
+            elif codes_in(reply) or (not does and read_acts(reply, wish_of(opening)).act is Act.LEAVE):
                 script.setdefault("confirm", said)
             else:
                 asked = question or reply
