@@ -96,8 +96,6 @@ _WOULD_SAY = re.compile(
     r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
     r"|read)\b"
 )
-
-
 WHOLLY = 0.6
 """Of a message that stands in quotes to this share the quotes are left aside."""
 
@@ -366,8 +364,6 @@ def _end_of(denial: re.Match[str]) -> int:
 _STATES_AGAIN = re.compile(
     r"[ ,](?:it|this|that|he|she|they|there|you|i|we) (?:is|are|was|were|has|have|will|get|got)\b"
 )
-
-
 _STARTS_WITH_PLACE = re.compile(r"^\W*(?:at|on|in|by|until|from|for|around|about) ")
 """``At 17:55 it is not done`` denies what stands before its verb, too."""
 

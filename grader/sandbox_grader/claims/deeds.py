@@ -90,8 +90,6 @@ _DENIED_ANYWAY = re.compile(
     r"\b(?:work|works|succeed|happen|manage|do (?:it|that|so|this)|done|did|(?:do|change|send|write|touch) anything"
     r"|complete|finish|finished|completed|take care|carry)\b"
 )
-
-
 _ELSEWHERE = {
     "send": r"enviad[oa]s?|gesendet|geschickt|verschickt|envoyée?s?|inviat[oa]|mandad[oa]|verzonden|gestuurd|skickat",
     "remind": r"recordatorio|erinnerung|rappel|promemoria|herinnering|lembrete",
@@ -304,8 +302,6 @@ _PERFECT = re.compile(
     rf"|(?:has|have|was|were|is|are) (?:now |already |just |successfully |all )*(?:been )?(?:{DEEDS}|done"
     r"|gone(?! (?:out|through|off|ahead))|delivered|running|off|on))\b"
 )
-
-
 _NOT_THERE = re.compile(
     r"\b(?:no longer|no\b.{1,40}\bany (?:longer|more)|not (?:\w+ )?any ?more|no more|not in your)\b"
 )
@@ -317,8 +313,6 @@ _LEFT = re.compile(
     r"|canceled|still (?:in|there|on)|dropped|refrain\w*|skip\w*|without (?:sending|deleting|removing|texting)"
     r"|aborted|scrapped|will not|alone|intact|discarded)\b"
 )
-
-
 _DID = {
     "send": r"sent|texted|messaged|told|informed|delivered|let|went out|notified",
     "remove": r"removed|deleted|erased|gone|cleared|dropped",

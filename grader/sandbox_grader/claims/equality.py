@@ -170,8 +170,6 @@ _COUNTED_ELSE = {
     for name in names
 }  # fmt: skip
 """Nouns that name the same things, each with its row: ``7 reminders`` does not say how many contacts there are."""
-
-
 ANY_NOUN = one_of("full whole more calendar and until till from between left to in if of")
 """Words behind a number that are not what it counts."""
 

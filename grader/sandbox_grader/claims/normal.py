@@ -141,8 +141,6 @@ _CLOCK = any_case(
 )
 _OCLOCK = any_case(r"\b(\d{1,2}) ?o'clock")
 _MANY_SPACES = re.compile(r"[ ]{2,}")
-
-
 kept = remembered(64, 12_000)
 """Keeps what the last messages were read as: several readers look at one."""
 
@@ -263,8 +261,6 @@ def _unnumbered(text: str) -> str:
 
 
 _ANY_NUMBER = any_case(rf"\d|\b{_WORD}\b")
-
-
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.](?=\w)[^.!?\n]+)*(?:[.!?]+[\"')\]]*|\n|$)")
 """A sentence of a message in plain form, in which a line is one too."""
 

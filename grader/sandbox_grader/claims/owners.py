@@ -150,14 +150,10 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
     if not any(re.search(rf"\b{re.escape(name.lower())}", spoken.low[first:last]) for name in owners):
         first = max(0, first - 80)
     text = spoken.low[first:last]
-    places = (
-        sorted(
-            (first + found.start(), first + found.end(), fact)
-            for name, fact in owners.items()
-            for found in re.finditer(rf"\b{re.escape(name.lower())}", text)
-        )
-        if len({id(fact) for fact in owners.values()})
-        else []
+    places = sorted(
+        (first + found.start(), first + found.end(), fact)
+        for name, fact in owners.items()
+        for found in re.finditer(rf"\b{re.escape(name.lower())}", text)
     )
     if not places:
         return None
@@ -175,12 +171,13 @@ def owner_of(spoken: Spoken, item: Mention, owners: dict[str, Fact], mentions: S
     ]
     if item not in rivals:
         return None
-    if len(places) == len(rivals) > 1 and places[-1][1] <= rivals[0].start:
-        return places[rivals.index(item)][2]
-    if len(places) == len(rivals) > 1 and all(
-        value.start < place[0] < later.start for value, place, later in zip(rivals, places, rivals[1:], strict=False)
-    ):
-        return places[rivals.index(item)][2] if rivals[-1].start < places[-1][0] else None
+    if len(places) == len(rivals) > 1:
+        own = places[rivals.index(item)][2]
+        if places[-1][1] <= rivals[0].start:
+            return own
+        pairs = zip(rivals, places, rivals[1:], strict=False)
+        if all(value.start < place[0] < later.start for value, place, later in pairs):
+            return own if rivals[-1].start < places[-1][0] else None
     before = [place for place in places if place[1] <= item.start]
     if before:
         return before[-1][2]

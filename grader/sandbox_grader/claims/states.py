@@ -106,8 +106,6 @@ def state(spoken: Spoken, fact: Fact, things: Things) -> Finding:
 _SINCE = re.compile(r"\b(?:now|again|back|then|afterwards|since)\b")
 Values = list[tuple[bool, int]]
 """States named in a clause, on as true, and where."""
-
-
 _IS_NOT = re.compile(r" (?:is|are) not\W*$")
 _CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
 """Before a mode under which something else is so."""
@@ -203,8 +201,6 @@ _DOWN = (
     r"|colder|cut|minus|weaken\w*|depreciat\w*"
 )
 _DIRECTION = re.compile(rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b")
-
-
 _NO_CHANGE = re.compile(
     r"\b(?:no|any|once) (?:more|longer|later)\b|\bmore(?= (?:details|information|help|about|questions)\b)"
     r"|\b(?:set|pick|end|sign|look)\w* (?:it |that |this |them )?up\b"

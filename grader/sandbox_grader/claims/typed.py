@@ -43,24 +43,9 @@ class Seen:
 
 def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background) -> Finding:
     """Whether the message states the fact; ``others`` are the facts that it should state beside it."""
-    found = _UNKNOWN[fact.type].finditer(spoken.low) if fact.type in _UNKNOWN else ()
-    places = (item.start() for item in found)
-    # until it says that it does not know the answer, a message's figures are not its own
-    disclaimed = max((place for place in places if not spoken.clause_at(place).history), default=0)
     if fact.type == "quantity" and UNITS.get(fact.unit.lower(), ("",))[0] == UNITS["lb"][0]:
         mentions = [_weighed(spoken, item) for item in mentions]
-    seen = [
-        Seen(
-            item,
-            "withdrawn" if item.start < disclaimed else _standing(spoken, item, mentions, back, fact, others),
-            fits,
-            fits and is_of(spoken, item, fact, others, mentions, back),
-        )
-        for item in mentions
-        if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
-        or item.kind in _RIVALS.get(fact.type, (fact.type,))
-        or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
-    ]
+    seen = _seen(spoken, fact, others, mentions, back)
     said = (item.mention for item in seen if item.mine and item.how == "said")
     right = [item for item in said if not _repeats(spoken, item, fact, back)]
     contest = Contest(spoken, fact, others, right, mentions, back)
@@ -72,26 +57,11 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
         rival = next((item.mention for item in unfit if on_condition(spoken, item.mention)), None)
     if right:
         return _against(spoken, right, rival, wanted, back) or stated(f"says {wanted}")
-    for item in seen:
-        shown = spoken.text[item.mention.start : item.mention.end].strip()
-        if item.fits and not item.mine and item.how == "said":
-            owner = fact.about[0] if fact.about else f"the {fact.attribute or fact.type}"
-            return contrary(f"says {shown!r} of something else than {owner}", shown)
-        if item.mine and item.how == "denied":
-            return contrary(f"denies {wanted}", shown)
-        if item.mine and item.how == "withdrawn":
-            return contrary(f"takes {wanted} back", shown)
-    if (
-        any(
-            item.mine
-            and item.how == "past"
-            and not _of_last_time(spoken, item.mention, back)
-            and (back.asks_of_the_past or not superseded(spoken, [(item.mention.start, item.mention.end)]))
-            for item in seen
-        )
-        and rival is None
-        and not any(item.how == "said" and not back.was_given(item.mention) for item in unfit)
-    ):
+    undone = _undone(spoken, seen, fact)
+    if undone:
+        return undone
+    told_beside = any(item.how == "said" and not back.was_given(item.mention) for item in unfit)
+    if rival is None and not told_beside and any(_still_holds(spoken, item, back) for item in seen):
         return stated(f"says {wanted}")
     if rival:
         shown = spoken.text[rival.start : rival.end].strip()
@@ -99,6 +69,49 @@ def typed(spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence
     if any(item.mine and item.how == "doubted" for item in seen):
         return missing(f"only guesses at {wanted}")
     return missing(f"does not say {wanted}")
+
+
+def _seen(
+    spoken: Spoken, fact: Fact, others: Sequence[Fact], mentions: Sequence[Mention], back: Background
+) -> Sequence[Seen]:
+    """The mentions that may be the fact's value, or one in its place, each with how it is meant."""
+    found = _UNKNOWN[fact.type].finditer(spoken.low) if fact.type in _UNKNOWN else ()
+    places = (item.start() for item in found)
+    # until it says that it does not know the answer, a message's figures are not its own
+    disclaimed = max((place for place in places if not spoken.clause_at(place).history), default=0)
+    return [
+        Seen(
+            item,
+            "withdrawn" if item.start < disclaimed else _standing(spoken, item, mentions, back, fact, others),
+            fits,
+            fits and is_of(spoken, item, fact, others, mentions, back),
+        )
+        for item in mentions
+        if (fits := item.kind in READ_AS[fact.type] and is_value_of(item, fact, spoken))
+        or item.kind in _RIVALS.get(fact.type, (fact.type,))
+        or (item.kind == "number" and fact.type in SHARES and _bare_answer(spoken, item))
+    ]
+
+
+def _undone(spoken: Spoken, seen: Sequence[Seen], fact: Fact) -> Finding | None:
+    """What a message says against the fact's own value: that it is of something else, not so, or not so any more."""
+    for item in seen:
+        shown = spoken.text[item.mention.start : item.mention.end].strip()
+        if item.fits and not item.mine and item.how == "said":
+            owner = fact.about[0] if fact.about else f"the {fact.attribute or fact.type}"
+            return contrary(f"says {shown!r} of something else than {owner}", shown)
+        if item.mine and item.how == "denied":
+            return contrary(f"denies {_named(fact)}", shown)
+        if item.mine and item.how == "withdrawn":
+            return contrary(f"takes {_named(fact)} back", shown)
+    return None
+
+
+def _still_holds(spoken: Spoken, item: Seen, back: Background) -> bool:
+    """Whether a value of the fact that is told of the past is the one that was asked for, or nothing came after it."""
+    if not item.mine or item.how != "past" or _of_last_time(spoken, item.mention, back):
+        return False
+    return back.asks_of_the_past or not superseded(spoken, [(item.mention.start, item.mention.end)])
 
 
 def _against(
@@ -191,8 +204,6 @@ _UNKNOWN = {
     for kind, (nouns, words) in _ASKED.items()
 }
 """Says that the very thing that was asked is not known, which leaves a figure before it to another claim."""
-
-
 _NOT_OF_IT = re.compile(r"^(?: \w+){0,5}? (?:is|are|was|were|do|does|did|has|have) not\b(?! (?:only|just|far|long))")
 
 

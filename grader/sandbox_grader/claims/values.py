@@ -175,8 +175,6 @@ _QUANTITY = any_case(
     r"(?![\w/°])"
 )
 _NUMBER = re.compile(rf"({_NUM})(?![\w]|[.:]\d)")
-
-
 _NAMED_TIME = any_case(r"\b(noon|midday|midnight)\b")
 _WEEKDAY_SHORT = re.compile(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$| \d| [A-Z])")
 
@@ -382,8 +380,6 @@ _IN_UNIT = any_case(
     r"|yards?)\)?(?:,? (?:that|it|this)(?: is| would be| comes to| makes)?|:| =)[^.;!?\n\d]{0,24}$"
 )
 """A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
-
-
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Mention | None]], ...] = (
     (_TABLE, _tabled),
     (_CLOCKED, _clocked),

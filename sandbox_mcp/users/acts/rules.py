@@ -459,8 +459,6 @@ _ACTS: Mapping[ClauseKind, Act] = {
 _WH = re.compile(
     r"^(?:\w+ ){0,3}?(?:what|when|where|which|who|whom|whose|how|why)\b|\b(?:tell|give|provide|need|please)\b"
 )
-
-
 _NEXT = 2
 """A promise so few acts behind an open question hangs on its answer."""
 

@@ -34,8 +34,6 @@ FAILED = "Error"
 """How a result text begins that is taken for a failure where the format has no flag for it."""
 
 GUESSED = f"the format has no error flag; results that begin with {FAILED!r} were taken for failures"
-
-
 Ending = tuple[EndReason | None, str | None]
 """How a session ended, and what is to be told of it; without a reason the source does not show that it ended."""
 
