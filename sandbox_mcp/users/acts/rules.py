@@ -54,45 +54,12 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
             continue
         matter = f"{before} {sentence.text}" if _DO_THAT.search(sentence.text) else sentence.text
         before = sentence.text
-        conditional = bool(_CONDITIONAL.search(sentence.text))
         for place, clause in enumerate(sentence.clauses, start=1):
-            last = place == len(sentence.clauses)
-            kind = _refined(
-                _leaning(sentence.clauses[:place], kinds, last=last, asks=sentence.asks)
-                or kind_of(clause, asks=sentence.asks and last),
-                clause,
-                wish,
-                calls,
-                gave_up=Act.GIVES_UP in acts,
-            )
-            if wish.told and kind in _TO_THE_USER and _is_news(sentence, place):
-                kind = ClauseKind.ANSWER
-            if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
-                kind = ClauseKind.GIVE_UP
-            bare = kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause)
-            leave = kind is ClauseKind.LEAVE and sentence.asks and last
-            if bare or (leave and (_OF_THREE.search(sentence.text) or _WH_LAST.search(clause))):
-                kind = ClauseKind.ASK
-            if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
-                kind = ClauseKind.STATE
-            if kind is ClauseKind.PROMISE and (conditional or kinds[-1:] == [ClauseKind.INSTRUCTS]):
-                kind = ClauseKind.STATE
-            act = _act(
-                kind,
-                clause,
-                sentence,
-                matter,
-                wish,
-                done=done,
-                answered=ClauseKind.ANSWER in kinds,
-                gave_up=Act.GIVES_UP in acts,
-            )
-            if (
-                act is Act.LEAVE
-                and acts[-1:] == [Act.OFFERS]
-                and Act.GIVES_UP in acts
-                and _DO_THAT.search(sentence.text)
-            ):
+            gave_up = Act.GIVES_UP in acts
+            kind = _kind(sentence, place, kinds, wish, calls, gave_up=gave_up)
+            answered = ClauseKind.ANSWER in kinds
+            act = _act(kind, clause, sentence, matter, wish, done=done, answered=answered, gave_up=gave_up)
+            if act is Act.LEAVE and acts[-1:] == [Act.OFFERS] and gave_up and _DO_THAT.search(sentence.text):
                 act = Act.OFFERS
             done = (
                 done
@@ -117,6 +84,28 @@ def read_by_rules(found: list[Sentence], wish: Wish, calls: int | None) -> RuleR
         chooses,
         any(sentence.asks for sentence in found),
     )
+
+
+def _kind(
+    sentence: Sentence, place: int, before: Sequence[ClauseKind], wish: Wish, calls: int | None, *, gave_up: bool
+) -> ClauseKind:
+    """What the clause at a place of its sentence is, behind clauses of the kinds ``before`` it in the message."""
+    clause, last = sentence.clauses[place - 1], place == len(sentence.clauses)
+    leaning = _leaning(sentence.clauses[:place], before, last=last, asks=sentence.asks)
+    kind = leaning or kind_of(clause, asks=sentence.asks and last)
+    kind = _refined(kind, clause, wish, calls, gave_up=gave_up)
+    if wish.told and kind in _TO_THE_USER and _is_news(sentence, place):
+        kind = ClauseKind.ANSWER
+    if kind is ClauseKind.ASK and _CAN_NOT_TELL.search(sentence.text):
+        kind = ClauseKind.GIVE_UP
+    bare = kind in _SAYS_NOTHING and len(sentence.clauses) == 1 and _BARE_CHOICE.fullmatch(clause)
+    leave = kind is ClauseKind.LEAVE and sentence.asks and last
+    if bare or (leave and (_OF_THREE.search(sentence.text) or _WH_LAST.search(clause))):
+        return ClauseKind.ASK
+    if kind is ClauseKind.DEED and sentence.asks and not _FINITE.search(clause):
+        return ClauseKind.STATE
+    conditional = before[-1:] == [ClauseKind.INSTRUCTS] or _CONDITIONAL.search(sentence.text)
+    return ClauseKind.STATE if kind is ClauseKind.PROMISE and conditional else kind
 
 
 def _answers_itself(asked: Sentence, following: Sequence[Sentence]) -> bool:
