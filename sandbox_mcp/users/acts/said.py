@@ -9,7 +9,6 @@ day of a wish: what is asked about now is answered only by what was written for 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 _NEVER = re.compile(
     r"\b(?:number|digits|password|passcode|e-?mail|surname|last name|full name|family name|spell\w*|today's date"
@@ -38,16 +37,8 @@ _WORDS = r"\b(?:that|to|about|ask|saying|say|is|what|how)\b"
 _CHANGE = r"\b(?:to|as|is called|new|down as)\b"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A kind of thing that may be asked for: by which words it is, and what a wish holds that has said it."""
-
-    asked: re.Pattern[str]
-    said: re.Pattern[str]
-
-
 _KINDS = tuple(
-    _Kind(re.compile(asked), re.compile(said))
+    (re.compile(asked), re.compile(said))
     for asked, said in (
         (r"\b(?:when(?! did| was| were| is the)|(?:what|which) (?:time|day|date)|morning|afternoon|evening)\b", _TIME),
         (r"\b(?:how long|what length|duration)\b", _LENGTH),
@@ -64,6 +55,7 @@ _KINDS = tuple(
         (r"\bchange\b.{0,60}\bto\b|\bwhat should (?:it|i)\b", _CHANGE),
     )
 )
+"""Kinds of things that may be asked for: what asks for one, and what a wish holds that has said it."""
 _CHOICE = re.compile(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by |a |the )*(\w+ )?(\w{4,})\b")
 """A thing of which one is to be chosen, or two to choose between."""
 _STEM, _SHORT = 6, 3
@@ -74,7 +66,7 @@ def said_already(wish: str, asking: str) -> bool:
     """Whether ``wish`` has said what ``asking`` asks for, a question in lower case; linear in the length of both."""
     if not wish or _NEVER.search(asking):
         return False
-    if any(kind.asked.search(asking) and kind.said.search(wish) for kind in _KINDS):
+    if any(asked.search(asking) and said.search(wish) for asked, said in _KINDS):
         return True
     words = (word.strip() for found in _CHOICE.finditer(asking) for word in found.groups() if word)
     return any(re.search(rf"\b{re.escape(word[:_STEM])}", wish, re.IGNORECASE) for word in words if len(word) > _SHORT)
