@@ -225,7 +225,8 @@ class _Reading:
             raise TapeError(self.path, number, "lacks 'arguments' or 'result'; expected a JSON object for each")
         before = line.get("before", len(self.acted))
         if before != len(self.acted):
-            told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there"
+            told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there; "
+            told += "where tools were given another readOnlyHint by hand, leave 'before' out of all calls"
             raise TapeError(self.path, number, told)
         asked = _plain(deed(tool.name, cast("dict[str, Any]", arguments), self.redacted), tool)
         call = TapeCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)

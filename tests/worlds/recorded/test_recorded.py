@@ -24,6 +24,7 @@ from sandbox_mcp.users import ScriptedUser
 from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
 from sandbox_mcp.world.faults import WorldError
 from sandbox_mcp.worlds import load
+from sandbox_mcp.worlds.recorded import read_tape
 from tests.each import each
 
 HERE = Path(__file__).parent
@@ -237,6 +238,21 @@ def test_a_tool_may_have_the_name_of_the_one_that_takes_actions_as_text(tmp_path
     for variant in ("base", "text_actions"):
         log = RehearsalStage(scenario).rehearse(scenario.solutions[0], variant).log
         assert grade(log, scenario).score == 1
+
+
+def test_what_only_looks_may_be_said_on_the_tape_afterwards(tmp_path: Path):
+    lines = [json.loads(line) for line in LINES]
+    for line in lines:
+        line.pop("annotations" if line.get("name") == "get-lamp" else "before", None)
+    tape = tmp_path / "edited.jsonl"
+
+    def positions() -> list[int]:
+        tape.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        return [len(call.after) for call in read_tape(tape).calls if call.deed[0] == "get-lamp"]
+
+    assert positions() == [0, 2]
+    lines[1]["annotations"] = {"readOnlyHint": True}
+    assert positions() == [0, 1]
 
 
 def test_commands_that_list_know_a_tape_by_its_file():
