@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.cli import warn
 from sandbox_mcp.cli.logs import LogPlace
-from sandbox_mcp.cli.options import FILE, mode_option, scenario_files
+from sandbox_mcp.cli.options import FILE, mode_option, quiet_option, scenario_files
 from sandbox_mcp.cli.progress import counting
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.whole_files import write_whole
@@ -19,8 +19,11 @@ from sandbox_mcp.whole_files import write_whole
 @click.option("-o", "--out", required=True, type=FILE, help="The file to write.")
 @click.option("--title", help="What the page is called; by default the names of the runs.")
 @mode_option
+@quiet_option
 @scenario_files
-def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, places: tuple[Path, ...]) -> None:
+def command(
+    paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, quiet: bool, places: tuple[Path, ...]
+) -> None:
     """Write one self-contained HTML file about recorded sessions.
 
     PATHS are folders of runs, or folders of those, or logs. The file needs no network and opens from disk. It holds the
@@ -43,7 +46,7 @@ def command(paths: tuple[Path, ...], out: Path, title: str | None, mode: Any, pl
     sources = find_runs(paths)
     index = Index(None, SuiteFinder(places), mode)
     read = 0
-    watch = counting("graded")
+    watch = counting("graded", quiet=quiet)
     for read, of in index.add(sources):
         watch(read, of)
     if not read:

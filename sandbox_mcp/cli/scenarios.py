@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.cli.options import FILE, scenario_files, scenarios_of_world
+from sandbox_mcp.cli.options import FILE, quiet_option, scenario_files, scenarios_of_world
 from sandbox_mcp.cli.printing import as_json, print_json, print_table
 from sandbox_mcp.cli.progress import TENTHS, counting
 from sandbox_mcp.plurals import counted
@@ -100,10 +100,17 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
     "--mutant", metavar="NAME", help="With one scenario: play this mutant of deep lint again and show what happened."
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for --deep.")
+@quiet_option
 @scenario_files
 @as_json
 def lint(
-    selectors: tuple[str, ...], deep: bool, mutant: str | None, jobs: int, places: tuple[Path, ...], as_json: bool
+    selectors: tuple[str, ...],
+    deep: bool,
+    mutant: str | None,
+    jobs: int,
+    quiet: bool,
+    places: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Check scenarios.
 
@@ -122,7 +129,7 @@ def lint(
     if deep:
         from sandbox_mcp.authoring.deep_lint import deep_lint
 
-        linted = deep_lint(places, names, jobs, counting("played", many=TENTHS))
+        linted = deep_lint(places, names, jobs, counting("played", quiet=quiet, many=TENTHS))
         complaints, played = (*complaints, *linted.complaints), linted.played
     if as_json:
         found = [item.to_json() for item in complaints]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from sandbox_mcp import cli
 from sandbox_mcp.cli import COMMANDS, group
 from tests.each import each
 from tests.warm import program
@@ -58,6 +60,16 @@ def test_an_option_is_written_alike_and_explained_in_every_command() -> None:
             unexplained += [] if option.help else [f"{path} {option.opts[-1]}"]
     assert {name: ways for name, ways in written.items() if len(ways) > 1} == {}
     assert unexplained == []
+
+
+def test_every_command_that_shows_progress_can_be_told_not_to() -> None:
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.glob("*.py")}
+    shows = {name for name, text in modules.items() if re.search(r"= counting\(|, counting\(|Display\(", text)}
+    quiet = {
+        path.split()[0] for path, command in all_commands(group) if any("--quiet" in p.opts for p in command.params)
+    }
+    assert {"grade", "report", "run", "scenarios"} <= shows
+    assert shows - quiet == set()
 
 
 @each("path", ["scenarios", "worlds", "agents"])
