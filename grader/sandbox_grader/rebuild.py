@@ -26,8 +26,8 @@ DRIFT = 60.0
 HOUR, YEAR = 3600.0, 366 * 86400.0
 MOMENT = 1e8
 """From here on a number may be a time in seconds since 1970."""
-REFUSALS = re.compile(r"\b(?:ConfirmationRequired|SignInRequired|SessionOver)Error\b")
-"""What the session, and no tool, answers a call with."""
+REFUSALS = ("ConfirmationRequiredError", "SessionOverError")
+"""What the session of any world, and no tool, answers a call with, beside the errors of closed gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,8 @@ class _Reenactment:
     def __init__(self, trajectory: Trajectory, scenario: Scenario) -> None:
         self._stage = Stage.of(scenario, trajectory.started.variant, trajectory.started.seed)
         self._ids = self._stage.running.ids
+        gates = scenario.home.gates.values()
+        self._refusal = re.compile(rf"\b(?:{'|'.join((*REFUSALS, *(gate.error for gate in gates)))})\b")
         self._stage.open(skipped=_opening(trajectory))
         self._timed = _is_timed(trajectory, scenario.clock)
         self.mismatches: list[Mismatch] = []
@@ -133,7 +135,9 @@ class _Reenactment:
         if event.tool not in self._stage.home.tools:
             return False
         error = event.error
-        return error is None or (error.kind == "execution" and not REFUSALS.search(f"{error.type} {error.message}"))
+        return error is None or (
+            error.kind == "execution" and not self._refusal.search(f"{error.type} {error.message}")
+        )
 
     def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
         error, fault = event.error, outcome.fault

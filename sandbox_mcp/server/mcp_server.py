@@ -120,7 +120,7 @@ class SessionFace:
         return await self.find(ctx).call(name, arguments, meta=meta)
 
     def announces(self, ctx: Context) -> bool:
-        """Where the session's tools include timers."""
+        """Where something may happen by itself in the session."""
         return self.find(ctx).session.has_notices
 
     def attended(self, ctx: Context) -> OpenSession | None:

@@ -16,7 +16,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_mcp.session.rehearsal import RehearsalStage
 from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.world import fold, snapshot_of
-from sandbox_mcp.worlds import default
+from sandbox_mcp.worlds import FILES, default
 from tests.each import each
 from tests.suite import SUITE
 
@@ -172,3 +172,15 @@ def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: 
     collection = grade_logs([path], suite.get)
     assert [scores.score for scores in collection.sessions] == [1]
     assert collection.families()["conduct"]["harmful_changes"] == {"known": 1, "total": 0, "rate": 0}
+
+
+def test_the_refusal_of_a_closed_gate_is_no_outcome_of_a_tool_in_any_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Path(__file__).parents[1] / "worlds" / "declared"
+    monkeypatch.setenv(FILES, str(library / "library.py"))
+    scenario = Suite([library / "library.yaml"]).get("lend_the_lamplighters")
+    refused = CallError(kind="execution", type="Error", message="OpeningRequiredError: the library is closed")
+    log = edited(returned(played(scenario), "atif", tmp_path), "lend", error=refused)
+    again, mismatches = rebuilt(log, scenario)
+    assert (mismatches, calls(again)[-1].changes) == ((), ())

@@ -122,7 +122,7 @@ def test_features_are_counted(stats: Stats) -> None:
         "a minefield": 1,
         "a follow-up of the user": 1,
         "a demonstration": 2,
-        "timers or waiting": 1,
+        "something that falls due": 1,
     }
 
 

@@ -1,7 +1,7 @@
 """What a message says of what was done, held against what was done: values of a deed, and where switches stand now.
 
 Policy: a deed may be told in few words or in many, but what is told of it must be so. A value counts as so where the
-user named it, a tool was asked or answered it, or a moment that was written reads like that on the phone's clock. What
+user named it, a tool was asked or answered it, or a moment that was written reads like that on the world's clock. What
 is told apart from the deed is left alone, because it may well follow from what is known.
 """
 

@@ -1,6 +1,6 @@
 """A user that falls out of its part: it speaks as an assistant does, or says the assistant's own words.
 
-Policy: only what no owner of a phone would write is counted. None of it spoils a session: the agent can answer it.
+Policy: only what no person would write is counted. None of it spoils a session: the agent can answer it.
 
 Source: ToolSandbox, table 2, instruction following, and figure 5.
 """

@@ -64,7 +64,7 @@ TASKS: Mapping[str, str] = {
     "state": (
         "Take the scenario below and let it begin in another state of its world, so that something has to be done "
         "first: a service that is off, an account that is not logged in, an entry that stands elsewhere. Say so under "
-        '"state", by table and by the row as the data have it, for example {{"setting": {{"wifi": false}}}}. '
+        '"state", by table and by the row as the data have it: {{"TABLE": {{"COLUMN": VALUE}}}}. '
         "The wish stays; the solution finds out and deals with it."
     ),
     "turns": (

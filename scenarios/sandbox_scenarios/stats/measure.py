@@ -224,19 +224,20 @@ def _tools(milestone: Milestone) -> Iterator[str]:
 
 
 def _features(scenarios: Sequence[Scenario], homes: Iterable[World]) -> tuple[Count, ...]:
-    timed: set[str] = set()  # the tools of every group with one that makes rows which fall due
+    timed: set[str] = set()  # the tools that make rows which fall due, and the others of a group of theirs
     for home in homes:
         due = {event.table.name for event in home.events}
-        groups = {tool.domain for tool in home.tools.values() if tool.effects and due & set(tool.effects.adds)}
-        timed |= {name for name, tool in home.agent_tools.items() if tool.domain in groups}
+        makers = [tool for tool in home.tools.values() if tool.effects and due & set(tool.effects.adds)]
+        groups = {tool.domain for tool in makers} - {home.name}  # which is the group of those that name none
+        timed |= {name for name, tool in home.agent_tools.items() if tool in makers or tool.domain in groups}
     counted: Mapping[str, Callable[[Scenario], bool]] = {
         "several reference solutions": lambda item: len(item.solutions) > 1,
         "a minefield": lambda item: bool(item.minefields),
         "a follow-up of the user": lambda item: bool(item.user.script.then),
         "a demonstration": lambda item: bool(item.user.demonstration),
         "required confirmation": lambda item: bool(item.confirm),
-        "sign-in": lambda item: bool(item.gates),
-        "timers or waiting": lambda item: not timed.isdisjoint(item.tools),
+        "a closed gate": lambda item: bool(item.gates),
+        "something that falls due": lambda item: not timed.isdisjoint(item.tools),
         f"a call with more than {MANY_ARGUMENTS} arguments": lambda item: any(
             len(call.arguments) > MANY_ARGUMENTS for solution in item.solutions for call in _planned(solution)
         ),

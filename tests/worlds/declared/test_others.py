@@ -10,8 +10,10 @@ from sandbox_grader.conduct.harm import harm
 from sandbox_grader.metric import Subject
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_grader.references import references_of
+from sandbox_grader.toolscan import name_similarity
 from sandbox_scenarios import ScenarioFileError, Suite
 from sandbox_scenarios.lint import lint
+from sandbox_scenarios.stats import measure
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.authoring.deep_lint import lint_scenario
@@ -401,3 +403,10 @@ def test_a_session_in_which_the_world_failed_is_graded_as_not_scored(place: Path
     scores = grade(RehearsalStage(scenario).rehearse(scenario.solutions[0]).log, scenario)
     assert scores.reason is not None
     assert "the session ended with 'world_failed' (list_boxes() of the world failed at attic.py:" in scores.reason
+
+
+def test_only_a_tool_that_makes_what_falls_due_counts_as_one_of_a_world_without_groups(place: Path) -> None:
+    fetch = '\n\n@attic.action(adds=[Box])\ndef fetch(tx: Tx) -> None:\n    """Fetch another box."""\n'
+    (place / "attic.py").write_text(WORLD + fetch, encoding="utf-8")
+    counted = measure(Suite([place / "attic.yaml"]), name_similarity, "attic").features
+    assert [item.ours for item in counted if item.name == "something that falls due"] == [0]
