@@ -144,28 +144,10 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
-    from sandbox_grader.counting import why_not
     from sandbox_grader.wording import alike, certainty, family_lines, of_tapes
 
-    def turns(item: "Scores") -> int | None:
-        count = item.number("toolsandbox.turn_count")
-        return None if count is None else int(count)
-
     metric = report.metric.removeprefix("toolsandbox.")
-    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), turns)
-    rows = [
-        (
-            item.session, item.number(report.metric), turns(item), item.number("tooltalk.recall"),
-            item.number("tooltalk.precision"), why_not(item, report.metric) or "",
-        )
-        for item in shown
-    ]  # fmt: skip
-    headers = ("session", metric, "turns", "recall", "precision", "not scored because")
-    width = len(headers) - all(not reason for *_, reason in rows)  # a screen has no room for an empty column
-    if rows:
-        print_table(headers[:width], [row[:width] for row in rows])
-    if left:
-        click.echo(left)
+    _print_sessions(report, choice, metric)
     for table in certainty(report):
         click.echo()
         print_table(table.headers, table.rows)
@@ -191,3 +173,27 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
             (item.error, item.sessions, item.session, item.tool, item.reason) for item in examples(report.sessions)
         ]
         print_table(("error", "sessions", "for example", "tool", "why"), found)
+
+
+def _print_sessions(report: "Report", choice: RowChoice, metric: str) -> None:
+    """A row for every session that is to be shown, and what was left out."""
+    from sandbox_grader.counting import why_not
+
+    def turns(item: "Scores") -> int | None:
+        count = item.number("toolsandbox.turn_count")
+        return None if count is None else int(count)
+
+    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), turns)
+    rows = [
+        (
+            item.session, item.number(report.metric), turns(item), item.number("tooltalk.recall"),
+            item.number("tooltalk.precision"), why_not(item, report.metric) or "",
+        )
+        for item in shown
+    ]  # fmt: skip
+    headers = ("session", metric, "turns", "recall", "precision", "not scored because")
+    width = len(headers) - all(not reason for *_, reason in rows)  # a screen has no room for an empty column
+    if rows:
+        print_table(headers[:width], [row[:width] for row in rows])
+    if left:
+        click.echo(left)

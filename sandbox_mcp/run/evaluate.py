@@ -135,23 +135,11 @@ def evaluate(
     known = Suite() if suite is None else suite
     variants = (variants,) if isinstance(variants, str) else tuple(variants or ())
     metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
-    asked_for: tuple[tuple[str, object, bool, str], ...] = (
-        ("suite", known, hasattr(known, "names"), "a Suite, such as Suite().select('wifi_off')"),
-        ("variants", variants, bool(variants), "at least one"),
-        ("trials", trials, _is_whole(trials) and trials >= 1, "a whole number from 1"),
-        ("jobs", jobs, _is_whole(jobs) and jobs >= 1, "a whole number from 1"),
-        ("seed", seed, _is_whole(seed), "a whole number"),
-        ("max_turn_seconds", max_turn_seconds, _is_some_time(max_turn_seconds), "more than 0"),
-        ("transport", transport, transport in (None, *TRANSPORTS), ", ".join(TRANSPORTS)),
-        ("mode", mode, mode in get_args(RunMode), " or ".join(get_args(RunMode))),
-        ("row_answers", row_answers, row_answers in get_args(AnswerForm), " or ".join(get_args(AnswerForm))),
-        ("executor", executor, executor is None or hasattr(executor, "play"), "an Executor"),
-        ("watch", watch, watch is None or callable(watch), "a function of a Progress and a RunTally"),
-    )
-    kinds = (_kept_to("shard", shard, Shard), _kept_to("prices", prices, Prices), _kept_to("budget", budget, Budget))
-    for name, given, holds, expected in (*asked_for, *kinds):
-        if not holds:
-            raise RunError(f"{name}={given!r} cannot be used; expected {expected}")
+    _check_arguments(
+        suite=known, variants=variants, trials=trials, jobs=jobs, seed=seed, max_turn_seconds=max_turn_seconds,
+        transport=transport, mode=mode, row_answers=row_answers, executor=executor, watch=watch,
+        shard=shard, prices=prices, budget=budget,
+    )  # fmt: skip
     endpoint = EndpointSettings(model=model, base_url=base_url)
     playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):
@@ -186,6 +174,41 @@ def evaluate(
             flush()
     report.name = str(out or playing.name)
     return report
+
+
+def _check_arguments(**given: object) -> None:
+    """See that these arguments of :func:`evaluate` can be used.
+
+    Raises:
+        RunError: one cannot.
+    """
+    for name, value in given.items():
+        is_usable, expected = _USABLE[name]
+        if not is_usable(value):
+            raise RunError(f"{name}={value!r} cannot be used; expected {expected}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_USABLE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "suite": (lambda value: hasattr(value, "names"), "a Suite, such as Suite().select('wifi_off')"),
+    "variants": (bool, "at least one"),
+    "trials": (lambda value: _is_whole(value) and value >= 1, "a whole number from 1"),
+    "jobs": (lambda value: _is_whole(value) and value >= 1, "a whole number from 1"),
+    "seed": (_is_whole, "a whole number"),
+    "max_turn_seconds": (lambda value: isinstance(value, int | float) and value > 0, "more than 0"),
+    "transport": (lambda value: value in (None, *TRANSPORTS), ", ".join(TRANSPORTS)),
+    "mode": (lambda value: value in get_args(RunMode), " or ".join(get_args(RunMode))),
+    "row_answers": (lambda value: value in get_args(AnswerForm), " or ".join(get_args(AnswerForm))),
+    "executor": (lambda value: value is None or hasattr(value, "play"), "an Executor"),
+    "watch": (lambda value: value is None or callable(value), "a function of a Progress and a RunTally"),
+    "shard": (lambda value: isinstance(value, Shard), "a Shard object"),
+    "prices": (lambda value: isinstance(value, Prices), "a Prices object"),
+    "budget": (lambda value: isinstance(value, Budget), "a Budget object"),
+}
+"""What arguments of :func:`evaluate` must be like, and how an error says so."""
 
 
 def _check_rows(agent: Agent, variants: Sequence[str], mode: RunMode, row_answers: AnswerForm) -> None:
@@ -303,18 +326,6 @@ def grade(
     scores = grade_session(trajectory, scenario, mode, **options)
     scored(trajectory.started, scores.figures)
     return scores
-
-
-def _kept_to(name: str, value: object, kind: type) -> tuple[str, object, bool, str]:
-    return name, value, isinstance(value, kind), f"a {kind.__name__} object"
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_some_time(value: object) -> bool:
-    return isinstance(value, int | float) and value > 0
 
 
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

@@ -124,14 +124,7 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         f"{name}.{column.name}" for home in homes for name, table in home.tables.items() for column in table.columns
     ]
     found = Counter(category for item in scenarios for category in item.categories)
-    called: dict[str, dict[str, int]] = {name: dict.fromkeys(get_args(Category), 0) for name in every_tool}
-    given: dict[str, set[str]] = {name: set() for name in every_tool}
-    for item in scenarios:
-        planned = [call for solution in item.solutions for call in _planned(solution)]
-        for call in planned:
-            given[call.tool].update(call.arguments)
-        for name, category in product({call.tool for call in planned}, item.categories):
-            called[name][category] += 1
+    called, given = _calls(scenarios, every_tool)
     reached = ((name, found[name] * len(CLASSIC)) for name in get_args(Category))
     cases = (Count(name, value, published.CATEGORIES.get(name) if theirs else None) for name, value in reached)
     ours = (
@@ -156,6 +149,21 @@ def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
         environments=environments(scenarios, turns, similarity),
         dialogues=_dialogues(scenarios, homes[0]) if [home.name for home in homes] == [published.TOOLTALK] else (),
     )
+
+
+def _calls(
+    scenarios: Iterable[Scenario], tools: Iterable[str]
+) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
+    """By tool, how many scenarios of each category call it in their solutions, and the arguments that they give."""
+    called = {name: dict.fromkeys(get_args(Category), 0) for name in tools}
+    given = {name: set[str]() for name in called}
+    for item in scenarios:
+        planned = [call for solution in item.solutions for call in _planned(solution)]
+        for call in planned:
+            given[call.tool].update(call.arguments)
+        for name, category in product({call.tool for call in planned}, item.categories):
+            called[name][category] += 1
+    return called, given
 
 
 def _beside(figures: Mapping[str, float], ours: Sequence[float]) -> tuple[Count, ...]:
