@@ -65,9 +65,10 @@ $(FUZZ)/.installed: packaging/fuzzer.txt
 test-node: $(VENV)/.dev $(NODE_TOOLS) $(FUZZ)/.installed ## Try the server with MCP's conformance suite, its Inspector and a fuzzer.
 	$(BIN)/pytest -n $(JOBS) tests/node -rs
 
+# A framework may take a minute to be imported on a busy machine.
 test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or of AGENTS, and play scenarios with them.
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
-	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) tests/agents -rs
+	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) --timeout 900 tests/agents -rs
 
 test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record and replay two servers of the MCP project, in an environment of their own.
 	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py -rs

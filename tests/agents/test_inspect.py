@@ -40,7 +40,7 @@ def evaluated(folder: Path, brain: Any, *options: str, select: str = ",".join(FI
     with running(Endpoint(brain)) as url:
         environment = {**os.environ, "FAKE_BASE_URL": url, "FAKE_API_KEY": "none", "INSPECT_TELEMETRY": ""}
         command = [str(INSPECT.with_name("inspect")), *task, *limits]
-        subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=110, check=False)
+        subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=800, check=False)
     (log,) = (folder / "inspect").glob("*.json")
     return log, json.loads(log.read_text(encoding="utf-8"))
 
