@@ -8,6 +8,7 @@ notebook, the sessions run in a loop of their own, in a thread.
 import asyncio
 import inspect
 import math
+import re
 import shutil
 import sys
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
@@ -33,6 +34,7 @@ from sandbox_grader.spending import Prices
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 from sandbox_scenarios.variants import canonical
 
+from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.batch import Batch, Watch
 from sandbox_mcp.run.by_hand import PlayedLog, ScenarioAtHand
@@ -141,13 +143,15 @@ def evaluate(
         shard=shard, prices=prices, budget=budget,
     )  # fmt: skip
     endpoint = EndpointSettings(model=model, base_url=base_url)
-    playing = _agent(agent, endpoint)
+    with _arguments_for_options():
+        playing = _agent(agent, endpoint)
     if isinstance(known, RowSuite):
         metric = ROWS_METRIC if metric == SCORE else metric
         _check_rows(playing, variants, mode, row_answers)
     if not isinstance(user, Users) and user not in ("scripted", "llm"):
         raise RunError(f"unknown user {user!r}; known: scripted, llm, or a Users object")
-    users = user if isinstance(user, Users) else users_named(user, endpoint)
+    with _arguments_for_options():
+        users = user if isinstance(user, Users) else users_named(user, endpoint)
     if metric == SCORE and (mode == "prefix" or _conversations(known)):
         metric = REPLAYED
     way: Transport = transport or ("http" if playing.needs_url else "direct")
@@ -209,6 +213,18 @@ _USABLE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "budget": (lambda value: isinstance(value, Budget), "a Budget object"),
 }
 """What arguments of :func:`evaluate` must be like, and how an error says so."""
+
+
+@contextmanager
+def _arguments_for_options() -> Generator[None]:
+    """Let an agent or a user that was named here say what it lacks as it is given here, and not on the command line."""
+    try:
+        yield
+    except SandboxError as error:
+        error.args = (
+            re.sub(r"--(?:user-)?(model|base-url)\b", lambda told: told[1].replace("-", "_") + "=", str(error)),
+        )
+        raise
 
 
 def _check_rows(agent: Agent, variants: Sequence[str], mode: RunMode, row_answers: AnswerForm) -> None:

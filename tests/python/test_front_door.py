@@ -154,6 +154,12 @@ def test_by_hand_the_user_is_the_one_of_any_session() -> None:
         ("grade(phone.log, 'wifi_off')", "grade takes a scenario, such as Suite()['wifi_off']; found 'wifi_off'"),
         ("grade(phone.log, metrics=[Metric])", "metric 'Metric' is a class; expected an object of it: Metric()"),
         ("grade(phone.log, metrics=[3])", "metric 3 cannot be asked; expected a family's name, or an object with"),
+        ("evaluate('openai')", "the openai agent needs to know which model to ask; name one with model="),
+        ("evaluate(agent, user='llm')", "the llm user needs to know which model to ask; name one with model="),
+        (
+            "evaluate('openai', model='m', base_url='x')",
+            "the openai agent cannot ask 'x'; base_url= must be an address",
+        ),
         ("evaluate(agent, metrics=[Metric])", "metric 'Metric' is a class; expected an object of it: Metric()"),
     ],
 )
