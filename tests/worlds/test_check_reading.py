@@ -169,6 +169,8 @@ def test_a_sin_is_found_wherever_it_hides(tmp_path: Path, rule: str, text: str) 
 
 
 SOUND = (
+    tool("return str(Box().set('a'))", "class Box:\n    def __init__(self) -> None:\n        self._cells: list[str] = []\n    def set(self, cell: str) -> int:\n        self._cells.append(cell)\n        return len(self._cells)"),
+    tool("return ','.join(row.transaction for row in tx.all(Paid))", "class Paid(Table):\n    id: Id[Self] = key()\n    transaction: str\ngrid = World('paying', tables=[Paid])").replace("grid = World(\"grid\", tables=[Line, Lot])\n", ""),
     tool("return str(Span(2).half)", "@dataclasses.dataclass(frozen=True)\nclass Span:\n    whole: int\n    half: int = 0\n    def __post_init__(self) -> None:\n        object.__setattr__(self, 'half', self.whole // 2)"),
     tool("return str(Bag().size)", "class Bag:\n    def __init__(self) -> None:\n        self.__dict__['size'] = 1"),
     tool("return ATLAS", "ATLAS = Path(__file__).parent.joinpath('grid.py').read_text()[:1]"),

@@ -18,7 +18,6 @@ from sandbox_mcp.authoring.drafting.story import Story, StoryStep
 from sandbox_mcp.authoring.drafting.user import question_in
 from sandbox_mcp.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
 from sandbox_mcp.world import Change, Column, Row
-from sandbox_mcp.worlds import DEFAULT
 
 LENIENT = 60
 """Seconds that a moment may be off if it was reckoned from the clock."""
@@ -91,16 +90,16 @@ class Drafter:
         return quiet and question_in(self.story.turns[step.turn].reply, self.story.turns[0].said) is None
 
     def _query(self, step: StoryStep) -> None:
-        """A milestone on a call, mostly a look-up: on the phone that its tool was called, elsewhere also with what.
+        """A milestone on a call, mostly a look-up: that its tool was called, and with what.
 
-        What a phone is asked can be put in many ways; a service with one argument for everything in one alone.
-        Arguments that come from an earlier call are not asked for.
+        Arguments that come from an earlier call are not asked for, nor are any where the world says that what is asked
+        can be put in many ways.
         """
         tool, name = step.tool.name, snake(step.tool.name)
         body: dict[str, Any] = {"tool": tool}
         sources = {*self.flow.arguments[step.number], *(path[0] for path in self.flow.parts[step.number])}
         own = {k: v for k, v in step.event.arguments.items() if k not in sources and v is not None}
-        if self.story.home.name != DEFAULT and own:
+        if own and not self.hints.asked_in_many_ways:
             body["arguments"] = {
                 name: _asked(self.setting.argument(step.tool, name, value)) for name, value in own.items()
             }

@@ -75,6 +75,7 @@ class _Reader(ast.NodeVisitor):
         self._called: set[ast.AST] = set()
         self._self = ""
         self._tables = set(world.classes)
+        self._columns = {name for table in world.classes for name in vars(table)}
         self._methods = {name for kind in source.classes() for name in vars(kind)}
 
     def _note(self, node: ast.AST, rule: str, problem: str) -> None:
@@ -240,7 +241,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """A look past the transaction, or something of the host's."""
-        if self._plays and node.attr in BYPASSING and isinstance(node.value, ast.Name) and node.value.id in self._local:
+        if self._plays and node.attr in BYPASSING and self._is_the_worlds(node):
             self._note(node, "past_the_transaction", f"reaches for {ast.unparse(node)}")
         elif node.attr == "__hash__" and self._plays:
             self._note(node, "set_order", f"{ast.unparse(node)} differs from run to run")
@@ -248,6 +249,11 @@ class _Reader(ast.NodeVisitor):
             self._note(node, "past_the_transaction", "object.__setattr__() goes past the transaction")
         elif node not in self._called and not self._note_host(node, self._sin(node)) and not any(self._paths(node)):
             self.generic_visit(node)
+
+    def _is_the_worlds(self, node: ast.Attribute) -> bool:
+        """Whether an attribute may be one of the transaction or a row: no column, and no part of an object of its own."""
+        on = node.value.id if isinstance(node.value, ast.Name) else ""
+        return on in self._local and on != self._self and (on == "tx" or node.attr not in self._columns)
 
     def _path(self, node: ast.AST) -> str:
         """The full name of what a dotted name stands for, by its imports; nothing where these do not say."""

@@ -218,6 +218,7 @@ def hints() -> Hints:
         targets=TARGETS,
         own=frozenset({"sender_person_id", "sender_phone_number"}),
         reckons=frozenset({"convert_currency"}),
+        asked_in_many_ways=True,
         off_first="low_battery_mode",
         clock="get_current_timestamp",
         units={"convert_currency": "to_currency_code", "unit_conversion": "to_unit"},
