@@ -68,9 +68,6 @@ _CORRECTS = re.compile(
     r"\W*(?:and |but |oh,? |well,? )?(?:actually|no,? wait|wait|correction|or rather|rather|i mean|i meant|make that"
     r"|sorry|scratch that|on second thoughts?|hang on|hold on|oops|whoops|pardon)\b"
 )
-_CORRECTING = one_of(
-    "second thought thoughts sorry mean meant make hang hold oops whoops pardon wait rather correction scratch oh no"
-)
 _OF_VALUES = one_of(
     "around roughly approximately exactly actually according another source yes day days time today tomorrow am pm "
     "degrees"
@@ -173,8 +170,7 @@ class Contest:
             return False
         before = self.spoken.sentence(number - 1)
         same = set(re.findall(r"[a-z]{3,}", text)) & set(re.findall(r"[a-z]{3,}", before)) - FUNCTION_WORDS - _OF_VALUES
-        bare = not _content(lead) - _CORRECTING
-        return bool(same) or bare
+        return bool(same) or not _content(lead)
 
     def _restates(self, item: Mention) -> bool:
         """Whether the right count of days is said again in weeks or months, and wrongly: ``122 days, or 30 weeks``."""

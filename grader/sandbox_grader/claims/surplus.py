@@ -28,9 +28,9 @@ _ADVERBS = (
     r"|discreetly|carefully|actually|therefore|again|all|both)"
 )
 _NO_DEED = one_of(
-    "not just but about that what it then even seven ten eleven in on an at out left different most best cost exact "
-    "correct right current present absent distant important urgent ancient recent silent open broken certain sudden "
-    "human main plain rain sun wooden golden spoken urban german"
+    "not just but about that what then even seven ten eleven out left different most best cost exact correct right "
+    "current present absent distant important urgent ancient recent silent open broken certain sudden human main "
+    "plain rain sun wooden golden spoken urban german"
 )
 """Words that end like participles, but tell of nothing that was done."""
 _NO_PAST = one_of("need proceed succeed exceed feed speed heed bleed embed shed")

@@ -12,7 +12,7 @@ from itertools import permutations, product
 
 from sandbox_grader.claims.clauses import Spoken, read
 from sandbox_grader.claims.equality import currency_fits
-from sandbox_grader.claims.normal import FUNCTION_WORDS, one_of
+from sandbox_grader.claims.normal import FUNCTION_WORDS
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.verbs import stem_of
 
@@ -30,10 +30,6 @@ OPPOSITES = (
 )  # fmt: skip
 MOST_MORE = 14
 """So many content words may a text have beyond twice those of the longest model."""
-_SALUTATIONS = one_of(
-    "hi hello hey dear thanks thank please love best wishes regards let know get got see soon okay yes quick note"
-)
-"""Words that a text may have more of than its models do."""
 
 
 def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] = ()) -> str | None:
@@ -127,6 +123,4 @@ def _alike(first: Mention, second: Mention) -> bool:
 
 
 def _content(spoken: Spoken) -> set[str]:
-    return {
-        stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in FUNCTION_WORDS | _SALUTATIONS
-    }
+    return {stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in FUNCTION_WORDS}
