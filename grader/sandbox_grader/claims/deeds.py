@@ -17,7 +17,7 @@ from sandbox_grader.claims.normal import one_of, words_of
 _TELLING: dict[str, str] = {
     "send": r"sent|send|texted|text|messaged?|told|tell|informed?|notified|notify|let|replied|answered|wrote|forwarded"
     r"|delivered|delivery|(?<!\bi )(?<!\bi do not )knows?|heard|reached|contacted|thanked|asked|passed|conveyed"
-    r"|relayed|written to|off it went|emailed|email|mailed|dispatched|forwarded|pinged|on its way"
+    r"|relayed|written to|off it went|emailed|email|mailed|dispatched|pinged|on its way"
     r"|went (?:out|through)|gone out|is out|received|has (?:your|the|been)|have (?:your|the)|way to|invited"
     r"|apologi[sz]ed|alerted|question|news|note",
     "remind": r"remind(?:er|ers|ed|ing)?|set|scheduled|added|created|saved|noted|alert|notification|ping|nudge|alarm"

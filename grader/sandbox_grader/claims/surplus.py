@@ -24,7 +24,7 @@ _MORE = re.compile(
 _ADVERBS = (
     r"(?:also|just|even|already|then|now|further|additionally|gladly|happily|successfully|kindly|quickly|finally"
     r"|furthermore|moreover|have|had|been able to|managed to|went ahead and|personally|immediately|quietly"
-    r"|automatically|secretly|additionally|promptly|too|as well|,|likewise|first|subsequently|afterwards|later"
+    r"|automatically|secretly|promptly|too|as well|,|likewise|first|subsequently|afterwards|later"
     r"|discreetly|carefully|actually|therefore|again|all|both)"
 )
 _NO_DEED = one_of(

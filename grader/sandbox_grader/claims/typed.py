@@ -260,7 +260,7 @@ _BOUNDS = (
 """Words of a user who asks for a bound, and what stands before it: ``you have to bid at least 120 francs``."""
 _NOTHING_NOW = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:do not|did not|could not|can not|have not|was not|am not|found nothing|have nothing"
-    r"|got nothing|could not|have no|found no|got no)\b|\bnothing (?:for|about|on)\b"
+    r"|got nothing|have no|found no|got no)\b|\bnothing (?:for|about|on)\b"
     r"|\bno (?:data|figure|forecast|entry|value) (?:for|on)\b"
 )
 
