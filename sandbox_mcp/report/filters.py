@@ -52,7 +52,7 @@ def where(query: str) -> tuple[str, list[Any]]:
 
 
 def _said(phrase: str) -> tuple[str, list[Any]]:
-    """A condition on what was said and done; signs that are in no word are not looked for."""
+    """A condition on what was said and done; signs that are no part of a word are left out of the search."""
     words = re.findall(r"\w+", phrase)
     return ("place IN (SELECT rowid FROM texts WHERE texts MATCH ?)", [f'"{" ".join(words)}"*']) if words else ("1", [])
 

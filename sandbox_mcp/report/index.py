@@ -224,7 +224,7 @@ class Index:
             yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
 
     def kept(self, run: RunSource, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What was worked out about a run, or works it out if a session has come or changed since."""
+        """What was worked out about a run; it is worked out anew if a session has come or changed since."""
         sessions = self.store.execute("SELECT count(*), max(place) FROM sessions WHERE run = ?", (run.key,)).fetchone()
         stamp = json.dumps([self.reading.mode, *sessions, run.manifest], sort_keys=True)
         row = self.store.execute("SELECT stamp, data FROM overviews WHERE run = ?", (run.key,)).fetchone()

@@ -68,7 +68,7 @@ class LogReading:
         return graded(trajectory, scenario, self.mode), scenario
 
     def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:
-        """What is to be said of these logs, some at a time; in no particular order where there are many."""
+        """What an index says of these logs, some at a time; in no particular order where there are many."""
         tasks = self._with_kept_scores(logs)
         jobs = cores() if len(logs) > ALONE else 1
         if jobs == 1:
@@ -91,7 +91,7 @@ class LogReading:
         return [self.one(log, kept) for log, kept in tasks]
 
     def one(self, log: UnreadLog, kept: GradedLog | None = None) -> IndexedLog:
-        """What is to be said of one log, by scores that were kept of it or else by grading it."""
+        """What an index says of one log, by its kept scores, or else by grading it."""
         path = Path(log.path)
         row: dict[str, Any] = {"id": log.id, "run": log.run, "path": log.path, "stamp": log.stamp}
         try:

@@ -63,7 +63,7 @@ def find_runs(paths: Iterable[Path]) -> list[RunSource]:
 
 
 def _places(path: Path) -> list[tuple[Path, bool]]:
-    """The folders of runs below a path, or else that path; and of logs beside them, which are loose."""
+    """The folders of runs below a path, or else that path; and the folders of logs that belong to no run."""
     runs: list[Path] = []
     loose: list[Path] = []
     for folder, folders, files in os.walk(path):

@@ -48,7 +48,7 @@ CALL: ContextVar[tuple[RequestTrace | None, int] | None] = ContextVar("sandbox_m
 
 
 def answering(request: RequestTrace | None) -> None:
-    """Say that a call is carried out from now on, and for which request. Those of a batch came with one each."""
+    """Say that a call is carried out from now on, and for which request; each call of a batch has its own."""
     CALL.set((request, time.time_ns()))
 
 
@@ -78,7 +78,7 @@ def traced(sink: "Sink", earlier: "Trajectory | None" = None) -> "Sink":
 
 
 def ambient(sink: object) -> AbstractContextManager[None]:
-    """While the context is open, have whatever else is traced belong to the turn that a traced log is telling of."""
+    """While the context is open, whatever else is traced belongs to the current turn of a traced log."""
     if exporting() is None:
         return nullcontext()
     from sandbox_mcp.telemetry.spans import TracedSink
@@ -87,7 +87,7 @@ def ambient(sink: object) -> AbstractContextManager[None]:
 
 
 def scored(started: "SessionStarted", figures: Callable[[], Mapping[str, float | None]]) -> None:
-    """Tell what a session came to: figures by ``family.name``, None for one that does not count."""
+    """Export a session's figures, by ``family.name``; None stands for one that does not count."""
     found = exporting()
     if found is not None:
         from sandbox_mcp.telemetry.spans import tell

@@ -110,7 +110,7 @@ class TracedSink:
             self._turn(session, _at(event), said=event)
 
     def ambient(self) -> AbstractContextManager[Any]:
-        """The turn that is going on, or the session, as what anything else that is traced belongs to."""
+        """The current turn, or else the session, as the parent of anything else that is traced."""
         session = self._session
         context = trace.INVALID_SPAN_CONTEXT if session is None else (session.turn or session).context
         return trace.use_span(NonRecordingSpan(context))
@@ -270,7 +270,7 @@ class TracedSink:
         self._session = None
 
     def _spoil(self, span: trace.Span, kind: str, told: str | None) -> None:
-        """Say that something went wrong, and in which words where those may be let out."""
+        """Mark a span as failed, with the message where messages may be let out."""
         span.set_attribute("error.type", kind)
         span.set_status(Status(StatusCode.ERROR, told if self._out.content else None))
 
@@ -316,7 +316,7 @@ def _inside(context: SpanContext) -> Context:
 
 
 def _naming(event: SessionStarted | Message, context: SpanContext) -> Mapping[str, Any]:
-    """The ``wall`` of an event with the span that it begins."""
+    """The ``wall`` of an event, with the span that begins with the event."""
     return {**event.wall, TRACE: header_of(context)}
 
 

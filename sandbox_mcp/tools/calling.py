@@ -116,7 +116,7 @@ def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> 
 
 
 def _without_idle_nulls(tool: PresentedTool, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments without null for those that may be left out and never be null: some clients leave out so."""
+    """The arguments without null where one may be left out but not be null: some clients send null to leave it out."""
     if None not in given.values():
         return given
     never_null = {item.name for item in tool.tool.parameters if not item.required and not fits_schema(None, item.value)}
@@ -190,7 +190,7 @@ def is_object(arguments: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def as_text(arguments: object) -> str:
-    """Arguments that are not such an object, as text that any wire takes and that is read here as what it stands for.
+    """Arguments that are not such an object, as text that any wire can carry and that is read here as the same value.
 
     Text that is not Unicode stays the JSON that escapes it; what nobody reads back is shown, and what is too long cut.
     """
@@ -206,7 +206,7 @@ def as_text(arguments: object) -> str:
 
 
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, str]:
-    """The arguments as an object; or None, their text, and why no log could hold them, if that is what is wrong.
+    """The arguments as an object; or else None, their text, and why no log could hold them, where that is the reason.
 
     What no log could hold is not an object: NaN and infinities, text that is not Unicode, what is far too long or deep.
     """

@@ -361,7 +361,7 @@ class World:
 
     @cached_property
     def hints(self) -> Hints:
-        """What the world says for those who try its scenarios."""
+        """What the world says for tools that try its scenarios."""
         return self._hints()
 
     @property

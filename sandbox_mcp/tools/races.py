@@ -51,7 +51,7 @@ def plan(world: Running, calls: Sequence[Bound], gates: Gates) -> Plan:
 
 
 def _tried(tx: Transaction, call: Bound, gates: Gates) -> Outcome:
-    """What a call comes to, the gate before it included."""
+    """The outcome of a call, and of the gate before it."""
     refused = gates.refusal(call, tx)  # what it looks at counts as read by the call
     if refused:
         return Outcome(call.tool, call.arguments, fault=refused, reads=frozenset(tx.reads))

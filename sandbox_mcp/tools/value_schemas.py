@@ -168,7 +168,7 @@ _OBVIOUS: Mapping[type, JsonType] = {str: "string", bool: "boolean", NoneType: "
 
 
 def fits_plainly(value: object, schema: JsonSchema) -> bool:
-    """Whether that a value fits is clear from its type alone, as with most arguments; False says nothing."""
+    """True if the value's type alone shows that it fits, as with most arguments; False leaves it open."""
     kind, named = _OBVIOUS.get(type(value)), schema.get("type")
     return kind is not None and len(schema) == 1 and (kind == named or (isinstance(named, list) and kind in named))
 
@@ -245,7 +245,7 @@ def referred(reference: str, whole: JsonSchema) -> JsonSchema:
 def _of_options(
     value: Any, options: Iterable[JsonSchema], path: str, whole: JsonSchema, depth: int
 ) -> Iterator[Misfit]:
-    """Nothing if one option fits; else what is wrong by the only option of the right type, or what there may be."""
+    """Nothing if one option fits; else what the only option of the right type finds wrong, or what is allowed."""
     followed = [_followed(option, whole) for option in options]
     tried = [list(_misfits(value, option, path, whole, depth + 1)) for option in followed]
     if not all(tried):

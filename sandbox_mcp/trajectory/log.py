@@ -121,7 +121,7 @@ def all_lines(trajectory: Trajectory) -> bytes:
 
 
 def plain(value: object) -> Any:
-    """What JSON knows, of what a log holds; the ``default`` of :func:`json.dumps`."""
+    """A value of a log in a form that JSON has; the ``default`` of :func:`json.dumps`."""
     if names := _field_names(type(value)):
         return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):

@@ -274,7 +274,7 @@ def _places(pack: Path) -> Mapping[str, _Place]:
 
 @lru_cache(maxsize=64)
 def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
-    """Where every session of a pack lies, by name, and whether there was to be more.
+    """Where every session of a pack lies, by name, and where the pack was cut off or is damaged.
 
     Raises:
         TrajectoryError: it cannot be read, or nothing in it can be told from any other file.

@@ -113,7 +113,7 @@ class StoredCopy:
         return len(sent)
 
     def _there(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The files of a run in object storage, by their names below its root."""
+        """The files of a run in object storage, by name below its root."""
         if not self._files.exists(self._root):
             return
         for path, info in self._files.find(self._root, detail=True).items():

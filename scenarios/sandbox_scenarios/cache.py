@@ -131,7 +131,7 @@ class SuiteCache:
         return cls(home / state.hexdigest()[:32])
 
     def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
-        """What is kept under a name, None where nothing is, or nothing that still holds."""
+        """What is kept under a name; None where nothing is, or where it no longer holds."""
         if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
@@ -219,7 +219,7 @@ def _replace(path: Path, written: bytes) -> None:
 
 @cache
 def _surroundings(built_in: Path) -> bytes:
-    """What decides what is made of scenario files, whichever they are, and the paths of the built-in ones."""
+    """What else decides what is built of scenario files: our code, versions, and the paths of built-in files."""
     import tzdata
 
     stamps = (

@@ -35,7 +35,7 @@ def excerpt(text: str, name: str) -> str | None:
 
 
 def _with_anchors(entries: Sequence[str], index: int) -> set[int]:
-    """An entry and those, of the ones before it, that something in it is an alias of."""
+    """An entry, and those before it that its aliases refer to."""
     kept: set[int] = set()
     waiting = [index]
     while waiting:

@@ -60,7 +60,7 @@ def _text(path: Path) -> str:
 
 
 def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
-    """What ``use`` makes of each; faults of files are raised together, once all have been tried."""
+    """What ``use`` returns for each; faults of files are raised together, after all have been tried."""
     made: list[_Made] = []
     faults: list[ScenarioFileError] = []
     for item in items:
@@ -99,7 +99,7 @@ class _Known:
 
 @cache
 def _known_of(_built_in: Path) -> _Known:
-    """What all suites share that have neither files nor worlds of the caller's: the built-in files stay as they are."""
+    """What suites without files or worlds of the caller's share: the built-in files stay as they are."""
     return _Known()
 
 

@@ -202,7 +202,7 @@ class ScenarioParts:
         return PlannedCall(raw.tool, arguments, raw.label)
 
     def _check_argument(self, tool: Tool, name: str, written: Any, value: Any, where: PartPath) -> None:
-        """Refuse a value that does not fit; of what an earlier call will have returned nothing is known yet."""
+        """Refuse a value that does not fit; a value that an earlier call will return is not known yet, and passes."""
         parameter = _parameter(tool, name)
         found = misfits(value, parameter.value, name)
         wrong = next((item for item in found if item.needless or not any(labels_in(item.value))), None)

@@ -161,7 +161,7 @@ class Stage:
             yield (due, *self.happen(due))
 
     def happened(self, event: Message | ToolCall) -> list[FallenDue]:
-        """What a log says has happened by itself with an event, which has not been recalled yet."""
+        """What a log says has happened by itself with an event, and has not been recalled yet."""
         if isinstance(event, ToolCall):
             if event.caller != "environment":
                 return []
@@ -197,7 +197,7 @@ class Stage:
         return Outcome(None, {event.table.key: due.row}, result=notice, changes=changes), notice
 
     def confirm(self, code: str) -> CallError | None:
-        """Let the call pass, once, that waits for the user's word under this code; what is wrong where none does."""
+        """Let the call that waits under this code pass once; returns what is wrong if none waits."""
         known = self.gates.approve(code)
         return None if known else CallError("execution", "ValueError", f"nothing with the code {code!r} waits")
 

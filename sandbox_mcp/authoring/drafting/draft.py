@@ -153,7 +153,7 @@ def _categories(story: Story, flow: Flow) -> Iterator[str]:
 
 
 def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
-    """Whether an argument is neither what the user said nor what a call returned."""
+    """Whether an argument comes neither from the user's words nor from a call's result."""
     said = story.said_until(step.turn)
     own = (value for name, value in step.event.arguments.items() if name not in flow.arguments[step.number])
     texts = [value for value in own if isinstance(value, str | float)]

@@ -147,7 +147,7 @@ class Drafter:
                 self._grouped(number, table, kind, self._row(table, key, before, after, step), step, lasting=lasting)
 
     def _done_by_the_user(self, number: int, change: Change) -> None:
-        """A milestone on what the user's own act changed for good: the agent had to bring the user to it.
+        """A milestone on what the user's own act changed for good, because the agent had to make the user do it.
 
         What is again as it was at the start is no change that lasts, even if the agent had changed it in between.
         """
@@ -293,7 +293,7 @@ class Drafter:
 
 
 def _wordings(item: ToldValue) -> list[list[str]]:
-    """A text that was told: a name may be cut short, and what is longer than a few words told in others."""
+    """How a text may be told: a name may be cut short, and a text of more than a few words put in other words."""
     text = item.value
     if item.ref.path[-1:] == ("name",):
         return [list(dict.fromkeys((text, text.split()[0])))]
@@ -301,7 +301,7 @@ def _wordings(item: ToldValue) -> list[list[str]]:
 
 
 def _asked(value: Any) -> Any:
-    """What an argument of a look-up has to be: lists in any order, objects as they are, texts with this one in them."""
+    """What an argument of a look-up must be: a list in any order, an object as it is, a text that contains this one."""
     if is_array(value):
         return {"set": list(value)}
     if is_object(value):

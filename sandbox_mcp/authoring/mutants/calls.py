@@ -143,7 +143,7 @@ def _times(case: RehearsedSolution, spot: Spot) -> int:
 
 
 def only_looks(case: RehearsedSolution) -> bool:
-    """Whether the solution looks things up and changes nothing, so that all it is good for is what it says."""
+    """Whether the solution looks things up and changes nothing, so that only what it says counts."""
     tools = case.scenario.home.agent_tools
     return bool(spots(case.solution)) and not any(tools[spot.call.tool].action for spot in spots(case.solution))
 

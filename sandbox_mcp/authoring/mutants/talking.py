@@ -121,7 +121,7 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
-    """Whether nothing in the scenario hangs on what is said before everything is done."""
+    """Whether nothing in the scenario depends on words said before everything is done."""
     scenario, script = case.scenario, case.scenario.user.script
     if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or script.then or script.does:
         return False

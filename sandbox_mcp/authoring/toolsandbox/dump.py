@@ -19,7 +19,7 @@ from typing import Any, cast
 
 
 def stop_the_clock(now: datetime.datetime) -> None:
-    """Let every module that is loaded from now on ask for the time in vain."""
+    """Give every module that is loaded from now on a clock that stands still."""
 
     class Stopped(datetime.datetime):
         @classmethod

@@ -151,7 +151,7 @@ def edges(schema: Mapping[str, Any], role: CellRole | None, made: Any) -> Iterat
 
 
 def _by_role(world: World, state: Snapshot, dice: random.Random, role: CellRole, made: Any) -> Any:
-    """A value for what has a role, in place of one that was made up without looking."""
+    """A value that fits a role, in place of one that was made up without regard to it."""
     if role.kind == "id" and role.table and made is not None:
         return _some_id(world, role.table, {name: list(rows) for name, rows in state.tables.items()}, dice)
     if role.kind == "secret":

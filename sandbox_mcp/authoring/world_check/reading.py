@@ -85,7 +85,7 @@ class _Reader(ast.NodeVisitor):
         self.found.append(WorldFinding(self._world.name, place, rule, problem))
 
     def _note_host(self, node: ast.AST, sin: Sin | None) -> bool:
-        """Note what is the host's; on import only what would be another world every time."""
+        """Note what depends on the host; on import, only what would give another world every time."""
         if sin is None or not (self._plays or sin[0] in ("host_clock", "chance")):
             return False
         self._note(node, *sin)
@@ -326,7 +326,7 @@ class _Reader(ast.NodeVisitor):
             )
 
     def _gone_on_with(self, node: ast.expr) -> None:
-        """What is taken from an iterator that lies in the module is gone for all."""
+        """Note a step of an iterator that lies in the module: what it gives is gone for all sessions."""
         if self._plays and isinstance(node, ast.Name) and hasattr(self._in_module(node.id), "__next__"):
             self._note(node, "module_state", f"goes on with {node.id}, which lies in the module")
 
@@ -387,7 +387,7 @@ class _Reader(ast.NodeVisitor):
                 self._note(node, "undeclared_table", f"uses table {table.__name__!r}, which the world does not have")
 
     def _reads_files(self, node: ast.Call, on: ast.expr, method: str) -> bool:
-        """Whether a method is that of a path, so far as the code says."""
+        """Whether a method is that of a path, as far as the code says."""
         if self._is_path(on):
             return method in PATH_METHODS
         own_table = self._tables.intersection(_tables_in(node, self._module))

@@ -144,7 +144,7 @@ def played(world: World, sources: Iterable[Source]) -> set[ast.AST]:
 
 
 def _define(part: ast.stmt, defined: dict[str, list[ast.AST]]) -> None:
-    """Note under which names a statement of a module, or of a class in it, can be come to."""
+    """Note the names by which a statement of a module, or of a class in it, can be reached."""
     if isinstance(part, Function):
         defined[part.name].append(part)
     elif isinstance(part, ast.ClassDef):

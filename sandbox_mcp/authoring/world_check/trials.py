@@ -142,7 +142,7 @@ def _made_up(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> 
 
 
 def came_to(world: World) -> dict[str, list[str]]:
-    """What comes of each tool in its first trials, in a form that other processes can be asked for."""
+    """What comes of each tool in its first trials, in a form that can be compared with another process."""
     tools = [tool for tool in world.tools.values() if tool not in ENGINE_TOOLS]
     came: dict[str, list[str]] = {tool.name: [] for tool in tools}
     for number in range(TRIALS):
@@ -228,7 +228,7 @@ def _strange_tables(world: World, name: str, tx: Transaction) -> Iterator[tuple[
 
 
 def _strange_ids(world: World, bound: Bound, result: Any, tx: Transaction) -> Iterator[tuple[str, str]]:
-    """Ids in a result that no row of the table has, or had before the call, whose ids they are said to be."""
+    """Ids in a result that no row of the table they refer to has, or had before the call."""
     found: list[tuple[str, Any]] = []
 
     def look(role: CellRole, value: Any) -> Any:
@@ -249,7 +249,7 @@ def _strange_ids(world: World, bound: Bound, result: Any, tx: Transaction) -> It
 
 
 def _by_itself(world: World) -> dict[str, tuple[str, _Happening]]:
-    """Every event, on the first row of its table, and every gate: what each is called in messages, and its trial."""
+    """A trial of every event, on the first row of its table, and of every gate, with its name in messages."""
 
     def happens(event: DueEvent, tx: Transaction) -> tuple[Any, Any] | None:
         row = next(iter(tx.rows(event.table.name)), None)

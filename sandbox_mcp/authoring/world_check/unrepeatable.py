@@ -53,7 +53,7 @@ BUILT_IN = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"
 
 
 def is_judged_by_name(path: str) -> bool:
-    """Whether all is known of something by the name that its imports give it."""
+    """Whether the imported name of something is enough to judge it."""
     return _within(path, OUTSIDE | CHANCES)
 
 

@@ -151,7 +151,7 @@ class Filter:
         check_range("start_date", self.start, "end_date", self.end)
 
     def newest(self, tx: Tx, rows: Iterable[_R], of: Callable[[_R], tuple[float, str, str]]) -> list[_R]:
-        """The newest rows that fit; ``of`` gives a row's moment, sender and text. What is yet to come is not there."""
+        """The newest rows that fit; ``of`` gives a row's moment, sender and text. Rows of the future are left out."""
         first, last = -inf if self.start is None else self.start, tx.now if self.end is None else min(self.end, tx.now)
         enough = all if self.every else any
         found: list[tuple[float, _R]] = []

@@ -51,7 +51,7 @@ class TapeTool:
 
     @property
     def destructive(self) -> bool:
-        """Whether it may overwrite or remove; a server that says nothing is taken to."""
+        """Whether it may overwrite or remove; where the server says nothing, it may."""
         return self.acts and self._hint("destructiveHint") is not False
 
     @property

@@ -115,7 +115,7 @@ class _Answers:
         return found.result if found else None
 
     def missing(self, asked: Deed, after: tuple[Deed, ...]) -> NotRecordedError:
-        """The error that says so of a call that is not on the tape, and names the nearest that is."""
+        """The error about a call that is not on the tape, which names the nearest call that is."""
         nearest = next(iter(self.nearest(asked, after)), None)
         told = "no call is recorded at all"
         if nearest:
