@@ -70,6 +70,11 @@ class RunFolder:
         return {path.name.removesuffix(SUFFIX): path for path in sorted(logs_at(self.logs), key=_own_files_last)}
 
     @property
+    def begun_here(self) -> bool:
+        """Whether the run is in this folder, as this machine sees it."""
+        return (self.root / MANIFEST).exists()
+
+    @property
     def cut(self) -> tuple[str, ...]:
         """A message for each pack here that ends in the middle of a log, as a crash may leave it."""
         return logs_at(self.logs).cut

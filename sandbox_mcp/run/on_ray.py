@@ -306,6 +306,9 @@ class RayActor:
         own_process()
         try:
             crew = self._recipe()
+            if not crew.folder.begun_here:
+                seen = f"node {socket.gethostname()} does not see the run in {str(crew.folder.root.absolute())!r}"
+                raise RunError(f"{seen}; name a folder with --out that all nodes see under the same path")
             with crew.folder.pack(self._plan.shard) as pack:
                 async with crew.seated(self._plan, pack if self._plan.packed else None) as session:
                     self._session = session

@@ -77,6 +77,12 @@ def test_the_pods_of_a_kubernetes_job_share_a_run(tmp_path: Path) -> None:
     check(tmp_path)
 
 
+def test_a_submitted_job_keeps_its_run_where_it_was_told_to() -> None:
+    asked = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}
+    done = subprocess.run(["/bin/sh", str(PLACE / "ray.sh")], env=asked, capture_output=True, text=True, check=False)
+    assert (done.returncode, "say in OUT" in done.stderr) == (2, True)
+
+
 @each("name", ["slurm.sh", "ray.sh"])
 def test_a_script_is_one_that_a_shell_reads(name: str) -> None:
     subprocess.run(["/bin/sh", "-n", str(PLACE / name)], check=True)

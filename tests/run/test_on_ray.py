@@ -17,7 +17,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.models.asking import EndpointSettings
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.on_ray import DEATHS, FEWEST, MOST, _Pool, _Work
+from sandbox_mcp.run.on_ray import DEATHS, FEWEST, MOST, RayActor, _Pool, _Work
 from sandbox_mcp.run.sessions import Crew, RunPlan
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.run.users import users_named
@@ -148,6 +148,22 @@ def test_actors_that_die_again_and_again_are_told(tmp_path: Path) -> None:
     playing, _ = pool(tmp_path, DEATHS + 1)
     with pytest.raises(RunError, match="die again and again without playing a session: the actor died"):
         anyio.run(lambda: playing)
+
+
+def test_a_node_that_does_not_see_the_folder_says_so(tmp_path: Path) -> None:
+    elsewhere = RunFolder(tmp_path / "local")
+    crew = Crew(Suite(), ReferenceAgent(), users_named("scripted", EndpointSettings()), elsewhere)
+
+    async def ask() -> None:
+        actor = RayActor(lambda: crew, RunPlan(("wifi_off",), ("base",), packed=True), Path.cwd(), ())
+        await actor.serve()
+        await actor.ready()
+
+    with pytest.raises(
+        RunError, match=r"does not see the run in '.*local'; name a folder with --out that all nodes see"
+    ):
+        anyio.run(ask)
+    assert not elsewhere.root.exists()
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
