@@ -44,9 +44,9 @@ class Hints:
     Drafts: ``said`` gives the words with which an agent tells that a tool has done its work, where the tool declares
     none. ``targets`` gives the table in which an argument finds a row, by the column that has the argument's name.
     ``own`` are columns that tools fill in by themselves. ``reckons`` are queries whose results people work out in their
-    heads. ``asked_in_many_ways`` says that a query's arguments can be put in many ways, so that a draft asks for none of
-    them. ``clock`` is the query that tells the time. ``units`` gives the argument of a converting tool that names the
-    unit of its result.
+    heads. ``asked_in_many_ways`` says that a query's arguments can be put in many ways, so that a draft asks for none.
+    ``clock`` is the query that tells the time. ``units`` gives the argument of a converting tool that names the unit of
+    its result.
     """
 
     wrong: Callable[[Snapshot, str, str, Any], Iterable[Any]] | None = None

@@ -251,7 +251,7 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def _is_the_worlds(self, node: ast.Attribute) -> bool:
-        """Whether an attribute may be one of the transaction or a row: no column, and no part of an object of its own."""
+        """Whether an attribute may be one of the transaction or a row: no column, and no part of another object."""
         on = node.value.id if isinstance(node.value, ast.Name) else ""
         return on in self._local and on != self._self and (on == "tx" or node.attr not in self._columns)
 
