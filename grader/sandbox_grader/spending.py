@@ -53,7 +53,7 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> "Price":
-        """Read ``PROMPT/COMPLETION``.
+        """Read ``IN/OUT``.
 
         Raises:
             GraderError: it is not of that form.
@@ -63,7 +63,7 @@ class Price:
         except ValueError:
             prompt = completion = -1.0
         if not (0 <= prompt < MILLION and 0 <= completion < MILLION):
-            raise GraderError(f"price {text!r} is not of the form PROMPT/COMPLETION per million tokens, such as 2.5/10")
+            raise GraderError(f"price {text!r} is not of the form IN/OUT per million tokens, such as 2.5/10")
         return cls(prompt, completion)
 
     @classmethod

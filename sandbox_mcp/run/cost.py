@@ -42,9 +42,9 @@ def checked(budget: Budget, prices: Prices, *, modelled_user: bool) -> Budget:
     """
     if budget.money is not None:
         if prices.agent is None:
-            raise RunError("a budget needs prices; give the agent's model with --price PROMPT/COMPLETION")
+            raise RunError("a budget needs prices; give the agent's model with --price IN/OUT")
         if modelled_user and prices.user is None:
-            raise RunError("a budget needs prices; give the user's model with --user-price PROMPT/COMPLETION")
+            raise RunError("a budget needs prices; give the user's model with --user-price IN/OUT")
     return budget
 
 

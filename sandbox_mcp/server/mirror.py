@@ -203,7 +203,8 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
         place = upstream.url or " ".join(upstream.command)
         if isinstance(cause, ValidationError):
             raise SandboxError(f"the server {place!r} answers in a form that is not MCP's: {_fault(cause)}") from error
-        raise SandboxError(f"cannot reach the server {place!r}: {type(cause).__name__}: {cause}") from error
+        told = cause.strerror if isinstance(cause, OSError) and cause.strerror else f"{type(cause).__name__}: {cause}"
+        raise SandboxError(f"cannot reach the server {place!r}: {told}") from error
 
 
 class _Mirror:

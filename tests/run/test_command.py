@@ -308,7 +308,7 @@ ELSEWHERE = ("--user", "llm", "--user-model", "u", "--user-base-url", "http://12
     ("options", "problem"),
     [
         (("--budget", 1), "a budget needs prices"),
-        (("--price", "cheap"), "'cheap' is not of the form PROMPT/COMPLETION"),
+        (("--price", "cheap"), "'cheap' is not of the form IN/OUT"),
         (("--price", "1/1", *ELSEWHERE, "--model", "m", "--budget", 1), "--user-price"),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_price_is_per_million_tokens() -> None:
 
 @each("text", ["", "2", "a/b", "1/2/3", "-1/2", "nan/1", "inf/1"])
 def test_a_malformed_price_is_refused(text: str) -> None:
-    with pytest.raises(GraderError, match="PROMPT/COMPLETION"):
+    with pytest.raises(GraderError, match="IN/OUT"):
         Price.parse(text)
 
 

@@ -117,7 +117,7 @@ def test_a_second_take_goes_on_where_a_crash_cut_the_first_off(tmp_path: Path):
     ("arguments", "problem"),
     [
         (["-o", "tape.txt", "--", "true"], "expected a name that ends in .jsonl"),
-        (["-o", "tape.jsonl", "--", "no-such-program"], "cannot reach the server 'no-such-program'"),
+        (["-o", "tape.jsonl", "--", "no-such-program"], "the server 'no-such-program': No such file or directory\n"),
         (["-o", "tape.jsonl", "--header", "A=B", "--", "true"], "--header is for a server that is given by its URL"),
         (["-o", "tape.jsonl", "--header", "A=NOT_SET_AT_ALL", "http://127.0.0.1:9/mcp"], "with a variable that is set"),
         (["-o", "tape.jsonl", "http://127.0.0.1:9/mcp"], "cannot reach the server 'http://127.0.0.1:9/mcp'"),
