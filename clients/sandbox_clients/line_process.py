@@ -63,7 +63,7 @@ class LineProcess:
         return cls(process)
 
     async def tell(self, line: str) -> None:
-        """Write one line; where it is not read any more, what was said last is heard next."""
+        """Write one line. If the process no longer reads, :meth:`hear` still gives what it said last."""
         with suppress(*GONE):
             await cast("ByteSendStream", self.process.stdin).send(line.encode("utf-8", "replace") + b"\n")
 

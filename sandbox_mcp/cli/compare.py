@@ -105,7 +105,7 @@ def print_comparisons(found: "Sequence[Comparison]") -> None:
 
 
 def _branches(report: "Report", places: tuple[Path, ...]) -> "Comparison":
-    """What branching does: each scenario of a report beside the one that it extends."""
+    """The effect of branching: each scenario of a report beside the one that it extends."""
     from sandbox_grader.comparison import compare_branches
     from sandbox_scenarios import Suite, UnknownScenarioError
 

@@ -126,7 +126,7 @@ class _Grading:
 
 
 def _labelled(run: str) -> tuple[str, Path]:
-    """The label and the place of ``LABEL=RUN``; a file of that very name comes first."""
+    """The label and the place of ``LABEL=RUN``; if a file has that very name, it is meant."""
     label, equals, place = run.partition("=")
     if equals and label and not Path(run).exists():
         return label, Path(place)

@@ -96,7 +96,7 @@ class _Reading:
 
 
 def _output(response: Mapping[str, Any]) -> str:
-    """What a tool returned, as text: out of the object that it has to be in here, if it was text before.
+    """What a tool returned, as text; text is taken out of the object that this protocol demands.
 
     Tools return objects under the name "result" as well, and those stay as they are.
     """

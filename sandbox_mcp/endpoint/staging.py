@@ -137,6 +137,6 @@ def _rehearsed(staging: Staging) -> Outcomes:
 
 
 def _is_refusal(output: str) -> bool:
-    """What a tool returns is JSON; a refusal is a sentence."""
+    """Whether an output is a refusal, which is a sentence, and not a result, which is JSON."""
     text = bare(output)
     return bool(text) and isinstance(parsed(text), str) and not text.startswith(("{", '"'))

@@ -75,7 +75,7 @@ class SessionAtHand:
 
 
 def _text(what: str, given: object) -> str:
-    """What was given, which has to be a text, as everything that is said by others is.
+    """What was given, if it is a text.
 
     Raises:
         SandboxError: it is something else.

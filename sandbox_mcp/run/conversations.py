@@ -58,7 +58,7 @@ class Conversations(PlayableSuite):
         self._truths: dict[tuple[str, str, int], Trajectory] = {}
 
     def own_files(self) -> None:
-        """The checkout is read in more ways than files of scenarios are."""
+        """None: a checkout is not made of scenario files alone."""
 
     @cached_property
     def _home(self) -> World:

@@ -117,7 +117,7 @@ class _Workers:
     _over: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     def one_is_done(self) -> None:
-        """Nothing is left for one of them to play."""
+        """Note that one of them has nothing left to play."""
         self.lanes -= 1
         if not self.lanes:
             self._over.cancel()

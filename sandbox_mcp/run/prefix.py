@@ -179,7 +179,7 @@ async def play_prefixes(arena: Arena, spec: SessionSpec, truth: Trajectory, agen
 async def _asked(
     arena: Arena, spec: SessionSpec, truth: Trajectory, prefix: Prefix, agent: Agent, log: "_Conversation"
 ) -> SessionEnded | None:
-    """Let the agent act on one prefix until it replies; how the session ended in which it did."""
+    """Let the agent act on one prefix until it replies; returns how that session ended."""
     manager, watched = arena.manager, Watched(log)
     presentation = manager.presentation(spec)
     session = manager.session(spec, TruthfulUser(), watched)
@@ -282,7 +282,7 @@ def reference_of(truth: Trajectory, labels: Mapping[str, bool]) -> tuple[Referen
 
 
 class _Conversation:
-    """The log of all prefixes of a conversation: what each session in it records, counted through."""
+    """The log of all prefixes of a conversation: what each session of it records, numbered without a break."""
 
     __slots__ = ("_heard", "_seq", "_sink", "_truth", "ended")
 

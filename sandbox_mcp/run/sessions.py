@@ -69,7 +69,7 @@ class RunPlan:
 
     @property
     def shared(self) -> str:
-        """What tells the sessions that are shared out among shards from any others."""
+        """Text that is equal for runs which share the same sessions out among their shards."""
         return repr((self.scenarios, self.variants, self.seed, self.trials))
 
 
@@ -176,7 +176,7 @@ class Crew:
             await self.aclose()
 
     async def aclose(self) -> None:
-        """Close agent and users. What an agent breaks on then is told, and takes nothing from what was played."""
+        """Close agent and users. If the agent fails then, that is told, but what was played still counts."""
         with anyio.CancelScope(shield=True):
             try:
                 await self.agent.aclose()

@@ -84,7 +84,7 @@ class _DirectTools:
 
 
 def _as_sent(arguments: Mapping[str, object] | str | None) -> object:
-    """Arguments as they are now, whatever the agent makes of its own later, and as they would be over any other way."""
+    """A copy of the arguments, as JSON would carry them, so that later changes by the agent make no difference."""
     if arguments is None:
         return None
     return deepcopy(dict(arguments)) if is_object(arguments) else as_text(arguments)

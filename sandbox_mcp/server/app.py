@@ -96,7 +96,7 @@ def build_app(
 
 
 def _measuring(manager: SessionManager) -> list[Middleware]:
-    """What tells figures of this server to OpenTelemetry, where they are exported."""
+    """Middleware that measures this server for OpenTelemetry, where figures are exported."""
     out = exporting()
     if out is None or out.meter is None:
         return []
@@ -107,7 +107,7 @@ def _measuring(manager: SessionManager) -> list[Middleware]:
 
 
 def _transport(server: Server[Any], settings: ServerSettings, idle: float | None) -> StreamableHTTPSessionManager:
-    """What speaks MCP over HTTP; ``idle`` is after how many seconds a connection of the older protocol ends unused."""
+    """What speaks MCP over HTTP. A connection of the older protocol ends when it was not used for ``idle`` seconds."""
     return StreamableHTTPSessionManager(
         server,
         json_response=not settings.streams,

@@ -34,7 +34,7 @@ NOT_FOUND = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Sessio
 
 
 class _Place:
-    """What hangs on one session or seat. ``known`` is every connection with how many requests use it now."""
+    """The connections of one session or seat. ``known`` has each of them, with how many requests use it now."""
 
     __slots__ = ("known", "over", "streams")
 
@@ -45,7 +45,7 @@ class _Place:
 
 
 class Connections:
-    """Hands requests to the SDK, at most those that belong where they came in."""
+    """Hands requests to the SDK, if their connection belongs to the place where they came in."""
 
     def __init__(self, transport: StreamableHTTPSessionManager, max_body: int) -> None:
         self._transport = transport
@@ -154,7 +154,7 @@ class Connections:
             place.streams.discard(ended)
 
     async def _asked(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the SDK answer. A stream that it leaves off, as where the server stops, ends as streams should."""
+        """Let the SDK answer. A stream that it breaks off, as when the server stops, is ended properly."""
         unfinished = False
 
         async def noting(message: Message) -> None:

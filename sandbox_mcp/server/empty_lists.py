@@ -43,7 +43,7 @@ async def _read_resource(_: Context, params: ReadResourceRequestParams) -> NoRet
 
 
 def no_resource(uri: object, hint: str = "") -> MCPError:
-    """What a client is told that asks for a resource which is not there."""
+    """The error for a client that asks for a resource which does not exist."""
     wanted = str(uri)[:80]
     return MCPError(INVALID_PARAMS, f"there is no resource {wanted!r}{hint}", {"uri": wanted})
 

@@ -87,7 +87,7 @@ class Desk:
         return self._share.owner(named[1]) if named else self._share.index
 
     def send(self, owner: int, connection: int, read: bytes, until: float | None = None) -> None:
-        """Hand over a connection; its descriptor is closed here. Waits in the background for one who has much to do."""
+        """Hand over a connection and close its descriptor here. Waits in the background if the other worker is busy."""
         deadline = time.monotonic() + GIVE_UP if until is None else until
         try:
             _sent(self._outboxes[owner], connection, read)
@@ -147,7 +147,7 @@ class HandedConnections(PatientConnections):
         return HandedProtocol(self, dict(given))
 
     def handed(self, read: bytes, **given: object) -> "HandedProtocol":
-        """The protocol of a connection that another worker has handed over, which had read so much of it."""
+        """The protocol of a connection that another worker has handed over, with the bytes that it had read."""
         return HandedProtocol(self, dict(given), read)
 
 

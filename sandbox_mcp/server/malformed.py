@@ -40,7 +40,7 @@ def mended(message: bytes) -> bytes:
 
 
 def check_answerable(body: bytes) -> None:
-    """See that a message is one, and that its answer can be told from others.
+    """See that a message is a request or notification, and that its answer can be told from others.
 
     Some clients send an id of null with what is a notification by its name; that is let pass.
 

@@ -124,7 +124,7 @@ class SessionFace:
         return self.find(ctx).session.has_notices
 
     def attended(self, ctx: Context) -> OpenSession | None:
-        """The session, unless a harness brings it the words of its user."""
+        """The session, if its client may ask the person there and no harness drives it."""
         opened = self.find(ctx)
         return opened if self.elicits and opened.session.spec.user_channel == "tool" else None
 
@@ -254,7 +254,7 @@ class Answering:
 
 
 async def _unreachable(_: Context, params: CallToolRequestParams) -> NoReturn:
-    """Stands where the SDK wants a handler; the middleware has answered before."""
+    """A handler, because the SDK wants one; the middleware has answered before it is reached."""
     raise RuntimeError(f"call of {params.name!r} passed the middleware")
 
 

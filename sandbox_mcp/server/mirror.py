@@ -94,7 +94,7 @@ class Upstream:
 
 @contextmanager
 def writing(path: Path) -> Generator[None]:
-    """Say of what the system refuses that it was about the tape.
+    """Turn an error of the system into one that names the tape.
 
     Raises:
         SandboxError: it cannot be written.
@@ -273,7 +273,7 @@ class _Mirror:
         return result
 
     async def _answer(self, params: CallToolRequestParams) -> CallToolResult:
-        """What the server answers; all else that may come of a call is told, because the tape does not have it."""
+        """What the server answers; anything else that comes of a call is told, because it does not go onto the tape."""
         name = params.name
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=params.arguments))
         try:
@@ -300,13 +300,13 @@ class _Mirror:
 
 
 def _fault(error: ValidationError) -> str:
-    """The first thing that is wrong, in one line, without the value."""
+    """The first fault, in one line, without the value."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
-    """What a recorded world makes something else of."""
+    """What a recorded world would change."""
     blocks = cast("list[Mapping[str, Any]]", result.get("content") or [])
     kinds = [str(block.get("type")) for block in blocks]
     if result.get("isError") is True:

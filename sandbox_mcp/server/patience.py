@@ -51,7 +51,7 @@ class PatientConnections:
         return PatientProtocol(self, given)
 
     def admit(self, connection: "PatientProtocol") -> bool:
-        """Find a place for a connection, if need be that of one which waits for no answer; false if there is none."""
+        """Find a place for a connection, if need be by ending one that waits for no answer; False if there is none."""
         if len(self.open) >= self.limit:
             silent = next((item for item in self.open.values() if not item.answering), None)
             if silent is None:

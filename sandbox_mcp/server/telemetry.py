@@ -93,7 +93,7 @@ def _request(ctx: Context) -> RequestTrace:
 
 
 def _measured(request: RequestTrace, ctx: Context, error: str) -> dict[str, str]:
-    """What durations are told apart by. Tools are those that the server knows, so that their number has an end."""
+    """The attributes of a duration. Only tools that the server knows are named, so that their number is limited."""
     told = {key: value for key, value in request.attributes.items() if key != "jsonrpc.request.id"}
     if ctx.method == "tools/call":
         told["gen_ai.operation.name"] = "execute_tool"
@@ -166,7 +166,7 @@ def _route(scope: Scope) -> dict[str, str]:
 
 
 def watch_sessions(meter: Meter, manager: SessionManager) -> None:
-    """Have the number of open sessions told whenever figures are exported."""
+    """Export the number of open sessions whenever figures are exported."""
 
     def count(_: CallbackOptions) -> list[Observation]:
         return [Observation(len(manager))]

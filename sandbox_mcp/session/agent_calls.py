@@ -63,7 +63,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed(CallResult):
-    """The refusal of a call that the user's word would let pass. ``notices`` are those that its text tells of."""
+    """The refusal of a call that would pass if the user confirmed it. ``notices`` are those that its text tells of."""
 
     code: str = ""
     notices: tuple[str, ...] = ()

@@ -81,7 +81,7 @@ class Announcements:
 
 
 def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
-    """Whether the world was asked, between two recorded events, for what has fallen due, if there was no crash.
+    """Whether the world was asked for what has fallen due between two recorded events, if there was no crash.
 
     What followed last may have been cut short, so what was due since then has to be looked at again.
     """

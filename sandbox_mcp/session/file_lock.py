@@ -52,7 +52,7 @@ class FileLock:
 
     @contextmanager
     def held(self, *, within: float = math.inf) -> Generator[bool]:
-        """Hold the lock if it is free now, or in so many seconds; says whether it is held."""
+        """Hold the lock if it is free now or becomes free within so many seconds; says whether it is held."""
         until = time.monotonic() + within
         while not (taken := self._taken()) and time.monotonic() < until:
             time.sleep(INTERVAL)

@@ -42,7 +42,7 @@ LAST_LINE = 16_384
 
 @dataclass(frozen=True, slots=True)
 class SessionUrl:
-    """How a session is reached: at the URL of ``token``, with ``bearer``; at ``seat`` where the lobby began it."""
+    """How a session is reached: at the URL of ``token`` with ``bearer``, or at ``seat`` if the lobby began it."""
 
     token: str
     bearer: str

@@ -114,7 +114,7 @@ class ClaudeCodeChat:
 
 @dataclass
 class MessageEvents:
-    """What the events of one message say, and how the program ended that said them."""
+    """What the events of one message say, and how the program ended."""
 
     ending: str = ""
     answers: set[str] = field(default_factory=set[str])

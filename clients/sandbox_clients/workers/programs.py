@@ -55,7 +55,7 @@ def own_folders(name: str) -> Generator[tuple[Path, Path]]:
 
 
 def as_variables(headers: Mapping[str, str]) -> dict[str, str]:
-    """What headers say, by variables that are numbered in their order."""
+    """The values of headers, in variables that are numbered in their order."""
     return {f"{HEADER}{number}": value for number, value in enumerate(headers.values())}
 
 

@@ -46,7 +46,7 @@ class RowSuite(PlayableSuite):
         self._rows_in = tuple(places)
 
     def own_files(self) -> None:
-        """Dialogues are read from files of another form than scenarios."""
+        """None: dialogues are read from files of another form than scenarios."""
 
     @cached_property
     def _dialogues(self) -> dict[str, RowScenario]:

@@ -43,7 +43,7 @@ BROKEN = "LobbyError: this server cannot do that; whoever runs this server finds
 
 
 class ManagedSeat:
-    """A place whose sessions the manager keeps under the name of the place; one without a name is like no other."""
+    """A place whose sessions the manager keeps under its name; places without a name share nothing."""
 
     def __init__(self, manager: SessionManager, name: str | None = None) -> None:
         self._manager = manager
@@ -213,7 +213,7 @@ class Lobby:
 
 
 def unknown(names: Sequence[str], wanted: str) -> str:
-    """What is said of a name that no scenario has: the names nearest to it."""
+    """The error for a name that no scenario has, with the names nearest to it."""
     near = nearest(names, wanted)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see list_scenarios"
     return f"UnknownScenarioError: there is no scenario {wanted[:LONGEST]!r}; {hint}"

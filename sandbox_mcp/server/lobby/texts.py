@@ -46,12 +46,12 @@ NOTHING_TO_SHOW = "NoScenarioError: no scenario has been played that could be sh
 
 
 def not_yet(name: str) -> str:
-    """What showing a scenario is told that is still played."""
+    """The answer to showing a scenario that is still being played."""
     return f"ScenarioRunningError: scenario {name!r} is running, and is shown once it is over; go on with it"
 
 
 def over(name: str) -> str:
-    """What any call is told after a scenario has ended."""
+    """The answer to any call after a scenario has ended."""
     return (
         f"NoScenarioError: the scenario {name!r} is over and nothing more can be done in it; "
         "tell the person in this chat, and start another one only when they ask for it"
@@ -59,7 +59,7 @@ def over(name: str) -> str:
 
 
 def still_running(name: str) -> str:
-    """What starting a scenario is told while another one runs."""
+    """The answer to starting a scenario while another one runs."""
     return (
         f"ScenarioRunningError: scenario {name!r} is running; go on with it until its user has left. If you were not "
         "playing it in this chat, or the person asks for another one, give it up with end_scenario first"
@@ -67,7 +67,7 @@ def still_running(name: str) -> str:
 
 
 def elsewhere(scenario: Scenario, home: World) -> str:
-    """What starting a scenario of another world is told."""
+    """The answer to starting a scenario of another world."""
     played = f"scenario {scenario.name!r} is played in world {scenario.home.name!r}, not in {home.name!r}"
     return f"OtherWorldError: {played}; whoever runs this server can serve that world with --world {scenario.home.name}"
 
