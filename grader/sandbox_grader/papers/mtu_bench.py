@@ -88,13 +88,18 @@ def _means(setting: str, part: Part = "all") -> dict[str, ObservedMean]:
 def _columns(settings: Sequence[str], part: Part = "all") -> tuple[PaperColumn, ...]:
     found: list[PaperColumn] = []
     for setting in settings:
-        means, command = _means(setting, part), COMMANDS.get(setting, RUN.format(setting=setting))
         never = UNLABELLED if part != "all" and setting not in HARD_ROWS else ""
-        figures = {**means, "Avg.": MeanOfColumns(tuple(means.values()))}
-        found += [
-            PaperColumn(f"{setting} {name}", figure, command=command, never=never) for name, figure in figures.items()
-        ]
+        found += _with_average(setting, _means(setting, part), never)
     return tuple(found)
+
+
+def _with_average(setting: str, means: Mapping[str, ObservedMean], never: str = "") -> tuple[PaperColumn, ...]:
+    """The columns of a setting, or of another benchmark, and their average."""
+    figures = {**means, "Avg.": MeanOfColumns(tuple(means.values()))}
+    command = COMMANDS.get(setting, RUN.format(setting=setting))
+    return tuple(
+        PaperColumn(f"{setting} {name}", figure, command=command, never=never) for name, figure in figures.items()
+    )
 
 
 def _table(
@@ -156,9 +161,7 @@ def _foreign(source: str) -> tuple[PaperColumn, ...]:
         "PS": ObservedMean(lambda scores: (turn.second for turn in turns(scores))),
         **{name: over_dialogues(name) for name in DIALOGUE_COLUMNS},
     }
-    figures = {**means, "Avg.": MeanOfColumns(tuple(means.values()))}
-    command = COMMANDS[source]
-    return tuple(PaperColumn(f"{source} {name}", figure, command=command) for name, figure in figures.items())
+    return _with_average(source, means)
 
 
 def _first(calls: Any) -> dict[str, Mapping[str, Any]]:
