@@ -82,9 +82,10 @@ def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
 
 
 def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: Compare) -> dict[int, int]:
-    """Which call is which of the solution: as many as possible in its order, then what is left out of order.
+    """Which call of a session is which of a solution, from position to position.
 
-    From the position of a call to that of the wanted one. Takes len(calls) * len(wanted) comparisons.
+    As many as possible are paired in the solution's order, and then what is left out of order. Takes
+    len(calls) * len(wanted) comparisons.
     """
     fits = [[c.called == w.tool and compare(c, w) is None for w in wanted] for c in calls]
     longest = common_tails(fits, len(wanted))

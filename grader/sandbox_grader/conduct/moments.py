@@ -45,7 +45,7 @@ def is_moment(name: str, value: Any) -> bool:
 
 
 def hallucinated_times(heard: ObservedSession) -> Iterator[ConductFinding]:
-    """The calls with a moment that does not follow, each once."""
+    """The calls with a moment that follows from nothing known, each call once."""
     given = {item for call in heard.calls for item in named_leaves(call.arguments) if _dates(*item)}
     stated = {item for call in heard.wanted for item in named_leaves(call.arguments) if _dates(*item)}
     if given <= stated:

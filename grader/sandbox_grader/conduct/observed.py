@@ -115,7 +115,7 @@ class ObservedSession:
         return call.error is None and (bool(call.changes) or self.labels.get(call.called) is not False)
 
     def says(self, tool: str, verbs: re.Pattern[str]) -> bool:
-        """Whether one of these verbs is how a tool of this world declares that it is told of."""
+        """Whether a tool of this world declares one of these verbs for telling of it."""
         known = self.home.tools.get(tool)
         return known is not None and any(verbs.match(word) for word in known.said)
 

@@ -114,8 +114,8 @@ def contradictions(heard: ObservedSession) -> Iterator[ConductFinding]:
 class _Told:
     """What the agent had been told so far, and the state of the world.
 
-    ``units`` maps the units of conversions to their results. Texts, numbers and states are gathered once a reply is to
-    be held against them, which few have to be.
+    ``units`` maps the units of conversions to their results. Texts, numbers and states are gathered when a
+    reply has to be held against them, which is seldom.
     """
 
     __slots__ = (

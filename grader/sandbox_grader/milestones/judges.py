@@ -62,7 +62,7 @@ class Hopes:
         return {state: ranked[((bits := usable[state] & eligible) & -bits).bit_length() - 1] for state in states}
 
     def eligible(self, reference: int) -> Bits:
-        """The rows that count with a version as the reference: equal where all values are."""
+        """The rows that count with a version as the reference."""
         return self._sets[0].eligible[reference]
 
     def _best(self, ranked: Sequence[Bits]) -> float:
@@ -220,7 +220,7 @@ class TableJudge:
         return [] if self.constraint.kind == "unchanged" else [h.life.row for h in self._hopeful(FAVOURABLE).all]
 
     def eligible(self, reference: int) -> Hashable:
-        """Something about a version as the reference that is equal where all values are."""
+        """What a version is as the reference: the same for two versions with which all values are the same."""
         return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).eligible(reference)
 
     def lasts(self, key: str) -> bool:

@@ -47,7 +47,7 @@ class Value:
 
 @remembered(8192)
 def telling(text: str) -> tuple[Value, ...]:
-    """The telling values of a text, each part of it read once."""
+    """The telling values of a text; no part of it is read as two values."""
     values = [Value("mail address", found[0].lower(), found[0]) for found in _MAIL.finditer(text)]
     rest = _MAIL.sub(" ; ", text)
     values += (Value("id", found[0].lower(), found[0]) for found in _ID.finditer(rest))
