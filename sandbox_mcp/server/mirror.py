@@ -38,9 +38,11 @@ from sandbox_mcp.errors import SandboxError, inner_errors
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.tools.value_schemas import fits_schema
 from sandbox_mcp.trajectory import mend_log
 from sandbox_mcp.whole_files import append_whole
 from sandbox_mcp.worlds.recorded import FORMAT, REDACTED, TapeTool, read_tape, without
+from sandbox_mcp.worlds.recorded.schemas import inlined
 
 NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
 """What no server can do through a mirror, whatever it says."""
@@ -322,10 +324,15 @@ def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping
         yield f"{' and '.join(sorted(beside))} of the text that {tool.name} gives will be missing"
     if any(not name.startswith(_STAMPS) for name in result.get("_meta", ())):
         yield f"_meta of results of {tool.name} will be missing"
-    listed: Any = tool.input_schema.get("properties")
-    unknown = [name for name in arguments if not isinstance(listed, Mapping) or name not in listed]
-    if unknown:
-        yield f"{tool.name} with {', '.join(unknown)}, which it does not list, will be refused"
+    if result.get("isError") is True:
+        return
+    properties: Any = tool.input_schema.get("properties")
+    listed = cast("Mapping[str, Any]", properties if isinstance(properties, Mapping) else {})
+    if unknown := arguments.keys() - listed.keys():
+        yield f"{tool.name} is listed with {', '.join(sorted(unknown))}, too, with which it was called"
+    given = {name: arguments[name] for name in listed.keys() & arguments.keys()}
+    if wrong := [n for n, value in given.items() if not fits_schema(value, inlined(listed[n], tool.input_schema))]:
+        yield f"{tool.name} with such {', '.join(sorted(wrong))}, which its schema does not allow, will be refused"
 
 
 def _kept_back(offered: ServerCapabilities) -> Iterator[str]:

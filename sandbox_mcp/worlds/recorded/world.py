@@ -8,7 +8,7 @@ in which what a model answered once stands in for what the tape does not have; n
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -109,6 +109,11 @@ class _Answers:
         for call in tape.calls:
             self._found.setdefault((call.after, call.deed), call)
 
+    def names_taken(self, tool: str) -> Iterable[str]:
+        """The arguments with which calls of a tool were answered: servers take some that their schemas do not list."""
+        answered = (call.deed[1] for call in self.tape.calls if call.deed[0] == tool and not call.refused)
+        return dict.fromkeys(name for arguments in answered for name in json.loads(arguments))
+
     def to(self, asked: Deed, after: tuple[Deed, ...]) -> Mapping[str, Any] | None:
         """The result of the equal call on the tape; None where the tape has no equal call."""
         found = self._found.get((after, asked))
@@ -161,6 +166,10 @@ def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
         inside = inlined(item, given)
         text = str(inside.pop("description", ""))
         parameters.append(Parameter(name, inside, name in required, text))
+    listed_names = {parameter.name for parameter in parameters}
+    parameters += [
+        Parameter(name, {}, False, "") for name in answers.names_taken(listed.name) if name not in listed_names
+    ]
     return Tool(
         name=listed.name,
         domain=group,

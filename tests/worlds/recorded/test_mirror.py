@@ -311,14 +311,20 @@ def test_what_a_replay_will_not_have_is_told_whatever_the_server_lists(tmp_path:
 
     async def talk(client: Client) -> None:
         await client.call_tool("twice", {"x": 1})
+        await client.call_tool("count", {"by": "2", "to": 3})
 
-    tools = [tool("twice"), tool("twice", {"type": "object", "properties": None})]
+    number = {"N": {"type": "integer"}}
+    counting = {"type": "object", "properties": {"by": {"$ref": "#/$defs/N"}, "to": {}}, "$defs": number}
+    tools = [tool("twice"), tool("twice", {"type": "object", "properties": None}), tool("count", counting)]
     told = through(tmp_path / "tape.jsonl", tools, called, talk)
     assert told[0] == "not passed on: the server lists twice 2 times, and the last stands for all"
     assert [line for line in told if "not unchanged" in line] == [
         "not unchanged at replay: annotations of the text that twice gives will be missing",
         "not unchanged at replay: _meta of results of twice will be missing",
-        "not unchanged at replay: twice with x, which it does not list, will be refused",
+        "not unchanged at replay: twice is listed with x, too, with which it was called",
+        "not unchanged at replay: annotations of the text that count gives will be missing",
+        "not unchanged at replay: _meta of results of count will be missing",
+        "not unchanged at replay: count with such by, which its schema does not allow, will be refused",
     ]
 
 

@@ -343,6 +343,31 @@ def answered(tool: str, arguments: Mapping[str, Any], text: str) -> Mapping[str,
 
 
 @each(
+    "schema",
+    [
+        {"type": "object"},
+        {"type": "object", "additionalProperties": True},
+        {"anyOf": [{"properties": {"by": {"type": "integer"}}, "required": ["by"]}]},
+        {"$ref": "#/$defs/Dim", "$defs": {"Dim": DIMMED}},
+    ],
+)
+def test_arguments_that_the_server_took_though_it_lists_none_are_taken(tmp_path: Path, schema: Mapping[str, Any]):
+    refused = answered("dim", {"at": 1}, "no")
+    lines = [
+        json.loads(LINES[0]),
+        {**DIM, "inputSchema": schema},
+        {**refused, "result": {**refused["result"], "isError": True}},
+        answered("dim", {"by": 2}, "dim"),
+    ]
+    (tmp_path / "dim.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    [world] = load(tmp_path / "dim.jsonl")
+    offered = {name: present(tool) for name, tool in world.agent_tools.items()}
+    running = Running(Snapshot({}), Clock(0.0), IdStream(""))
+    assert "ArgumentNameError" in told(call(running, offered, "dim", {"at": 1}))
+    assert call(running, offered, "dim", {"by": 2}).result == "dim"
+
+
+@each(
     ("recorded", "asked", "equal"),
     [
         ({}, {"most": 10}, True),
