@@ -10,8 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -41,15 +40,14 @@ from sandbox_mcp.session.file_lock import FileLock
 from sandbox_mcp.tools.value_schemas import fits_schema
 from sandbox_mcp.trajectory import mend_log
 from sandbox_mcp.whole_files import append_whole
-from sandbox_mcp.worlds.recorded import FORMAT, REDACTED, TapeTool, read_tape, without
+from sandbox_mcp.worlds.recorded import FORMAT, TapeTool, read_tape, without
+from sandbox_mcp.worlds.recorded.hiding import SHORTEST, cleaned, secrets_in
 from sandbox_mcp.worlds.recorded.schemas import inlined
 
 NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
 """What no server can do through a mirror, whatever it says."""
 _STAMPS = "io.modelcontextprotocol/"
 """How the names begin under which the protocol itself puts something beside a result."""
-SHORTEST = 4
-"""How long a secret must be to be looked for in answers: shorter ones are in many a word."""
 MOST_PAGES = 1000
 """On how many pages a server may list its tools."""
 Tell = Callable[[str], None]
@@ -123,7 +121,7 @@ class TapeWriter:
         info = client.server_info
         named = {"name": info.name, "version": info.version} if info else {}
         told = {"instructions": client.instructions} if client.instructions else {}
-        said = _replaced({**named, **told}, self._secrets)
+        said = cleaned({**named, **told}, self._secrets)
         self._write({"kind": "server", "tape": FORMAT, **said, "redacted": sorted(self._redacted)})
 
     def list(self, tools: Iterable[Tool]) -> None:
@@ -132,7 +130,7 @@ class TapeWriter:
             listed = _wire(tool)
             if self._listed.get(tool.name) != listed:
                 self._listed[tool.name] = listed
-                self._write({"kind": "tool", **_replaced(listed, self._secrets), "name": tool.name})
+                self._write({"kind": "tool", **cleaned(listed, self._secrets), "name": tool.name})
 
     def hide(self, headers: Mapping[str, str]) -> None:
         """Write the values of these headers nowhere, nor what stands in one behind its scheme, as in ``Bearer ...``."""
@@ -142,9 +140,9 @@ class TapeWriter:
     def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Write a call and what came of it; what was secret in one call is so in all calls and answers from then on."""
         if self._redacted:
-            self._secrets.update(_secrets([arguments, result], self._redacted))
-        given = _replaced(without(arguments, self._redacted), self._secrets)
-        clean = _replaced(result, self._secrets)
+            self._secrets.update(secrets_in([arguments, result], self._redacted))
+        given = cleaned(without(arguments, self._redacted), self._secrets)
+        clean = cleaned(result, self._secrets)
         self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
         if TapeTool(tool.name, _wire(tool)).acts and result.get("isError") is not True:
             self._acted += 1
@@ -360,73 +358,3 @@ def _wire(message: Tool | CallToolResult) -> dict[str, Any]:
     found = message.model_dump(by_alias=True, mode="json", exclude_none=True)
     found.pop("resultType", None)
     return found
-
-
-def _secrets(value: Any, names: frozenset[str], inside: bool = False) -> Iterator[str]:
-    """The texts and numbers that stand under secret names, however deep, also in a text that is JSON; as texts."""
-    if isinstance(value, str) and not inside and value.lstrip().startswith(("{", "[")):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    if isinstance(value, Mapping):
-        for name, item in cast("Mapping[str, Any]", value).items():
-            yield from _secrets(item, names, inside or name in names)
-    elif isinstance(value, list):
-        for item in cast("list[Any]", value):
-            yield from _secrets(item, names, inside)
-    elif inside and not isinstance(value, bool | None):
-        yield from _forms(value)
-
-
-def _forms(value: str | float) -> Iterator[str]:
-    """How a secret may be written, where it is long enough: a server that reads 47110 may answer 47110.0."""
-    if len(str(value)) >= SHORTEST:
-        yield str(value)
-        if isinstance(value, int):
-            yield f"{value}.0"
-    if isinstance(value, float) and value.is_integer() and len(str(int(value))) >= SHORTEST:
-        yield str(int(value))
-
-
-def _replaced(value: Any, secrets: AbstractSet[str]) -> Any:
-    """A JSON value without the secrets, also where they are numbers, names of members, or parts of JSON in a text."""
-    if not secrets:
-        return value
-    return _Cleaner(secrets).clean(value)
-
-
-class _Cleaner:
-    """Takes secrets out of JSON values; many secrets cost no more than few, because an answer may list thousands."""
-
-    def __init__(self, secrets: AbstractSet[str]) -> None:
-        self._secrets = secrets
-        self._written = {
-            form
-            for secret in secrets
-            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-        }
-        self._lengths = sorted({len(form) for form in self._written}, reverse=True)
-        self._starts = {form[:SHORTEST] for form in self._written}
-
-    def clean(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {self.clean(name): self.clean(item) for name, item in cast("Mapping[str, Any]", value).items()}
-        if isinstance(value, list):
-            return [self.clean(item) for item in cast("list[Any]", value)]
-        if isinstance(value, str):
-            return self._text(value)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return value if self._secrets.isdisjoint(_forms(value)) else REDACTED
-        return value
-
-    def _text(self, text: str) -> str:
-        kept, begun, place = list[str](), 0, 0
-        while place <= len(text) - SHORTEST:
-            found = 0
-            if text[place : place + SHORTEST] in self._starts:
-                found = next((length for length in self._lengths if text[place : place + length] in self._written), 0)
-            if found:
-                kept += text[begun:place], REDACTED
-                begun = place = place + found
-            else:
-                place += 1
-        return "".join([*kept, text[begun:]])
