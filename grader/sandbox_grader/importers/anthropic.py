@@ -13,7 +13,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.blocks import agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import SessionBuilder
 from sandbox_grader.importers.reading.content import joined
-from sandbox_grader.importers.reading.documents import read_messages
+from sandbox_grader.importers.reading.documents import exchange_in, read_messages
 from sandbox_grader.importers.reading.json_values import JsonNode
 from sandbox_grader.importers.reading.values import stated
 
@@ -28,7 +28,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 
 def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
-    request, response = holder.get("request") or holder, holder.get("response") or holder
+    request, response = exchange_in(holder)
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent=stated(model=model))
     chats.offer_tools(builder, request.items_at("tools"))

@@ -29,7 +29,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded, faults = load(path), Faults()
-        for document in (part for node in loaded.nodes for part in (node.items() if node.is_array else [node])):
+        for document in (part for node in loaded.nodes for part in node.each()):
             with faults.aside():
                 yield from _trajectory(document, loaded, names, None)
         faults.tell()

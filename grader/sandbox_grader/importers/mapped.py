@@ -121,7 +121,7 @@ def _sessions(document: JsonNode, mapping: LogMapping) -> list[JsonNode]:
     found = _at(document, mapping.sessions)
     if found is None:
         raise document.fail(f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are")
-    return found.items() if found.is_array else [found]
+    return found.each()
 
 
 def _session(node: JsonNode, mapping: LogMapping, builder: SessionBuilder, names: Names) -> Imported:

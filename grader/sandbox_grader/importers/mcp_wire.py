@@ -56,7 +56,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     for path in paths:
         loaded = load(path)
         sessions: dict[str, list[Frame]] = {}
-        for item in (item for node in loaded.nodes for item in _each(node)):
+        for item in (item for node in loaded.nodes for item in node.each()):
             for frame in _unwrapped(item):
                 sessions.setdefault(frame.session, []).append(frame)
         if not sessions:
@@ -80,7 +80,7 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
             inner = replace(inner, value=loads(inner.string())[0])
         except ValueError as error:
             raise inner.fail(f"is not a JSON-RPC message: {error}") from error
-    if inner is None or not all(_is_rpc(item) for item in _each(inner)):
+    if inner is None or not all(_is_rpc(item) for item in inner.each()):
         raise node.fail("is not a JSON-RPC message, nor an envelope around one in 'message', 'payload' or 'data'")
     members = node.members()
     sides = (SIDES.get(value) for key in ("direction", "sender", "from") if isinstance(value := members.get(key), str))
@@ -89,11 +89,7 @@ def _unwrapped(node: JsonNode) -> Iterator[Frame]:
         node.need(key).label() for key in ("session", "session_id", "sessionId") if members.get(key) is not None
     )
     side, stamp, session = next(sides, None), next(stamps, None), next(sessions, "")
-    yield from (Frame(item, side, stamp, session) for item in _each(inner))
-
-
-def _each(node: JsonNode) -> list[JsonNode]:
-    return node.items() if node.is_array else [node]
+    yield from (Frame(item, side, stamp, session) for item in inner.each())
 
 
 def _is_rpc(node: JsonNode) -> bool:

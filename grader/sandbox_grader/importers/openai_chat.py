@@ -11,7 +11,7 @@ from pathlib import Path
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Ending, SessionBuilder
-from sandbox_grader.importers.reading.documents import read_messages
+from sandbox_grader.importers.reading.documents import exchange_in, read_messages
 from sandbox_grader.importers.reading.json_values import JsonNode
 from sandbox_grader.importers.reading.values import stated
 from sandbox_grader.ours import OURS, ending_in, take_about
@@ -27,7 +27,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 
 def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
-    request, response = holder.get("request") or holder, holder.get("response") or holder
+    request, response = exchange_in(holder)
     chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
     # our own exporter and some other programs put the scenario into the metadata
     about, model = holder.get("metadata"), response.string_at("model") or request.string_at("model")

@@ -13,7 +13,7 @@ from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
-from sandbox_grader.importers.reading.documents import ConversationItems, conversations
+from sandbox_grader.importers.reading.documents import ConversationItems, conversations, exchange_in
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 from sandbox_grader.importers.reading.responses_tools import add_call, add_output, is_call, is_output, is_the_clients
 from sandbox_grader.importers.reading.values import arguments_of, encode, failure, stated
@@ -86,14 +86,14 @@ def _chained(loaded: Loaded) -> list[list[ConversationItems]]:
 def _response_ids(holder: JsonNode | None) -> tuple[str | None, str | None]:
     if holder is None:
         return None, None
-    request, response = holder.get("request") or holder, holder.get("response") or holder
+    request, response = exchange_in(holder)
     before = request.label_at("previous_response_id") or response.label_at("previous_response_id")
     return before, response.label_at("id")
 
 
 def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
     """Play a request and its response. Tells how the response failed, or what made it stop early."""
-    request, response = holder.get("request") or holder, holder.get("response") or holder
+    request, response = exchange_in(holder)
     if not any(name in found.members() for found in (request, response) for name in HOLDERS):
         raise holder.fail(f"holds none of {', '.join(HOLDERS)}")
     builder = player.builder

@@ -33,7 +33,7 @@ def conversations(loaded: Loaded, is_item: Callable[[JsonNode], bool]) -> Iterat
         yield ConversationItems(items=list(loaded.nodes))
         return
     for node in loaded.nodes:
-        items = node.items() if node.is_array else [node]
+        items = node.each()
         if node.is_array and is_item(items[0]):
             yield ConversationItems(items=items)
             continue
@@ -56,6 +56,11 @@ def read_documents(
             with faults.aside():
                 yield session(node, SessionBuilder(format_, path.name, "", loaded.losses), names)
         faults.tell()
+
+
+def exchange_in(holder: JsonNode) -> tuple[JsonNode, JsonNode]:
+    """The request and the response that an object holds, each under its own member or both merged into the object."""
+    return holder.get("request") or holder, holder.get("response") or holder
 
 
 def is_message(node: JsonNode) -> bool:

@@ -93,6 +93,10 @@ class JsonNode:
             return [self.child(index, value) for index, value in enumerate(self.value)]
         raise self.fail(f"expected an array, found {shown(self.value)}")
 
+    def each(self) -> list["JsonNode"]:
+        """The elements of an array; anything else alone."""
+        return self.items() if self.is_array else [self]
+
     def string(self) -> str:
         """The string this is. Raises ImportFormatError for anything else."""
         if not isinstance(self.value, str):

@@ -97,7 +97,7 @@ def spans_of(loaded: Loaded) -> list[Span]:
     """
     spans = [_span(node) for top in loaded.nodes for node in _nodes(top)]
     logged: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
-    exports = (item for top in loaded.nodes for item in (top.items() if top.is_array else [top]))
+    exports = (item for top in loaded.nodes for item in top.each())
     resources = (resource for item in exports for resource in item.items_at("resourceLogs"))
     scopes = (scope for resource in resources for scope in resource.items_at("scopeLogs"))
     for record in (record for scope in scopes for record in scope.items_at("logRecords")):
