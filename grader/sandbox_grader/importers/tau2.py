@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, reference_call, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.reading.values import digest_of, stated
-from sandbox_mcp.trajectory import EndReason, ReferenceCall
+from sandbox_mcp.trajectory import EndReason
 
 FAILED = MappingProxyType[str, EndReason](
     {
@@ -115,9 +115,7 @@ def _task(task: JsonNode, builder: SessionBuilder) -> None:
         return
     actions = criteria.items_at("actions")
     ours = [action for action in actions if action.string_at("requestor") != "user"]
-    builder.refer(
-        [ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("arguments")) for action in ours]
-    )
+    builder.refer([reference_call(action, "arguments") for action in ours])
     others = [action.value for action in actions if action.string_at("requestor") == "user"]
     if others:
         builder.origin["user_actions"] = others

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
-from sandbox_grader.importers.reading.build import Names, SessionBuilder, stem
+from sandbox_grader.importers.reading.build import Names, SessionBuilder, reference_call, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
 from sandbox_grader.importers.reading.values import digest_of
-from sandbox_mcp.trajectory import Message, ReferenceCall
+from sandbox_mcp.trajectory import Message
 
 STOP = "###STOP###"
 
@@ -49,12 +49,7 @@ def _session(node: JsonNode, builder: SessionBuilder, names: Names) -> Imported:
         if task.get("actions") is None:
             builder.lose(task, "the task lists no actions, so there is no reference")
         else:
-            builder.refer(
-                [
-                    ReferenceCall(tool=action.need("name").string(), arguments=action.members_at("kwargs"))
-                    for action in task.items_at("actions")
-                ]
-            )
+            builder.refer([reference_call(action, "kwargs") for action in task.items_at("actions")])
         builder.origin["task"] = {key: value for key, value in task.members().items() if key != "actions"}
         builder.head = replace(builder.head, digest=digest_of(task.value))
     else:

@@ -360,6 +360,11 @@ class SessionBuilder:
             self.lose("end", "nothing shows that the session ended where the log stops")
 
 
+def reference_call(action: JsonNode, arguments: str) -> ReferenceCall:
+    """An action of a reference solution, whose arguments stand under the member of that name."""
+    return ReferenceCall(tool=action.need("name").string(), arguments=action.members_at(arguments))
+
+
 def stem(path: str | Path) -> str:
     """A file's name without its suffixes: what a session is called that has no name of its own."""
     return Path(path).name.partition(".")[0]
