@@ -65,7 +65,7 @@ class _Arranged:
     scored: Sequence[ScoredSession] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Report:
     """Sessions and what they come to by ``metric``, which is ``family.name``.
 
@@ -90,6 +90,11 @@ class Report:
     ceiling: "Report | None" = None
     own_metrics: tuple[Metric, ...] = ()
     _known: _Arranged = field(default=_Arranged(), init=False, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Which report it is, in one line, however many sessions it has."""
+        held = counted(len(self.sessions), "session")
+        return f"<Report {self.name!r}: {held} by {self.metric}, graded {self.mode}>"
 
     @property
     def ordered(self) -> list[Scores]:

@@ -100,6 +100,11 @@ def test_printing_shows_the_tables_of_run() -> None:
     assert "wifi_off  base     1/1     1.000    0.000  3.000  user_ended 1" in text
 
 
+def test_a_report_names_itself_in_one_line() -> None:
+    report = evaluate(agent, Suite().select("wifi_off"), trials=2)
+    assert repr(report) == "<Report 'agent': 2 sessions by toolsandbox.score, graded strict>"
+
+
 def test_a_notebook_shows_reports_and_comparisons_as_they_are_printed() -> None:
     class Printer:
         def __init__(self) -> None:
