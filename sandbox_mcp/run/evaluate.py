@@ -132,16 +132,17 @@ def evaluate(
     Raises:
         SandboxError: something cannot be used; the message says what and what was expected.
     """
-    if isinstance(instructions, str):
-        instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     known = Suite() if suite is None else suite
     variants = (variants,) if isinstance(variants, str) else tuple(variants or ())
     metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics or ())
     _check_arguments(
         suite=known, variants=variants, trials=trials, jobs=jobs, seed=seed, max_turn_seconds=max_turn_seconds,
         transport=transport, mode=mode, row_answers=row_answers, executor=executor, watch=watch,
-        shard=shard, prices=prices, budget=budget,
+        shard=shard, prices=prices, budget=budget, model=model, base_url=base_url, metric=metric, knowledge=knowledge,
+        instructions=instructions,
     )  # fmt: skip
+    if isinstance(instructions, str):
+        instructions = chosen_instructions("instructions", instructions) if instructions else dict[str, Any]()
     endpoint = EndpointSettings(model=model, base_url=base_url)
     with _arguments_for_options():
         playing = _agent(agent, endpoint)
@@ -211,6 +212,11 @@ _USABLE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "shard": (lambda value: isinstance(value, Shard), "a Shard object"),
     "prices": (lambda value: isinstance(value, Prices), "a Prices object"),
     "budget": (lambda value: isinstance(value, Budget), "a Budget object"),
+    "model": (lambda value: isinstance(value, str), "a model's name"),
+    "base_url": (lambda value: value is None or isinstance(value, str), "an address"),
+    "metric": (lambda value: isinstance(value, str), "FAMILY.NAME, such as 'tooltalk.success'"),
+    "knowledge": (lambda value: not isinstance(value, str), "sources, such as a Knowledge object"),
+    "instructions": (lambda value: isinstance(value, str | Mapping), "a text"),
 }
 """What arguments of :func:`evaluate` must be like, and how an error says so."""
 

@@ -283,6 +283,11 @@ def test_rows_are_in_the_order_of_reports_however_sessions_ended() -> None:
         ("budget", 5, "a Budget object"),
         ("executor", "processes", "an Executor"),
         ("variants", None, "at least one"),
+        ("metric", None, "FAMILY.NAME, such as 'tooltalk.success'"),
+        ("model", 3, "a model's name"),
+        ("base_url", 3, "an address"),
+        ("knowledge", "mine:sources", "sources, such as a Knowledge object"),
+        ("instructions", 3, "a text"),
         ("watch", 3, "a function of a Progress"),
     ],
 )
