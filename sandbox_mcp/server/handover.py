@@ -59,10 +59,15 @@ class Desk:
         self._seats = seats
         self._max_sessions = max_sessions
         self._arriving: set[asyncio.Task[object]] = set()
+        self._closing = False
 
-    def open(self, make: Callable[[bytes], asyncio.Protocol]) -> None:
+    def open(self, make: "Callable[[bytes], HandedProtocol]") -> None:
         """Accept connections from now on; ``make`` makes the protocol of one from the bytes that were read already."""
         asyncio.get_running_loop().add_reader(self._inbox.fileno(), self._take, make)
+
+    def close(self) -> None:
+        """Answer one request on each connection that still arrives, as uvicorn does with those it knows, and no other."""
+        self._closing = True
 
     def owner(self, head: bytes) -> int:
         """The worker for a request that begins with this head; this one where it does not matter."""
@@ -97,7 +102,7 @@ class Desk:
                 return
         os.close(connection)
 
-    def _take(self, make: Callable[[bytes], asyncio.Protocol]) -> None:
+    def _take(self, make: "Callable[[bytes], HandedProtocol]") -> None:
         try:
             told, descriptors, _, _ = socket.recv_fds(self._inbox, LONGEST_MESSAGE + 1, 2)
         except OSError:
@@ -110,14 +115,15 @@ class Desk:
                 read = file.read()
         client = socket.socket(fileno=connection)
         client.setblocking(False)
-        arriving = asyncio.ensure_future(_arrived(client, make(read)))
+        arriving = asyncio.ensure_future(self._arrived(client, make(read)))
         self._arriving.add(arriving)
         arriving.add_done_callback(self._arriving.discard)
 
-
-async def _arrived(client: socket.socket, protocol: asyncio.Protocol) -> None:
-    with suppress(OSError):  # the client has gone meanwhile
-        await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, client)
+    async def _arrived(self, client: socket.socket, protocol: "HandedProtocol") -> None:
+        with suppress(OSError):  # the client has gone meanwhile
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, client)
+            if self._closing:
+                protocol.shutdown()
 
 
 def _sent(outbox: socket.socket, connection: int, read: bytes) -> None:

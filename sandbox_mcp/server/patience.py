@@ -133,6 +133,10 @@ class PatientProtocol(asyncio.Protocol):
             self._fetching.cancel()
         self._http.resume_writing()
 
+    def shutdown(self) -> None:
+        """Answer what has been asked, and nothing more."""
+        self._http.shutdown()
+
     def let_go(self) -> None:
         """End the connection for the benefit of others."""
         self._among.forget(self)

@@ -178,6 +178,7 @@ class Keeper:
                 self.should_exit = True
 
             async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                desk.close()
                 await super().shutdown(sockets)
                 await manager.close_all()
                 await asyncio.to_thread(flush)

@@ -1,12 +1,16 @@
 """``serve --http --workers N`` as processes: every worker serves every session, and none is missed when it dies."""
 
 import asyncio
+import contextlib
 import http.client
+import itertools
 import json
 import os
 import re
 import signal
 import socket
+import threading
+import time
 import urllib.error
 from collections import Counter
 from pathlib import Path
@@ -231,6 +235,33 @@ async def test_sessions_outlive_workers_and_server_together_with_a_state_folder(
         assert not api(later["base"], "GET", f"/api/sessions/{other['id']}")["over"]
     assert later["agent"] == said["agent"]
     assert said["code"] == "0"
+
+
+def test_who_is_served_while_workers_stop_gets_an_answer_and_no_next_one(tmp_path: Path) -> None:
+    met: Counter[int] = Counter()
+
+    def ask_on(where: str, ids: list[str]) -> None:
+        kept = http.client.HTTPConnection(where, timeout=30)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for id_ in itertools.cycle(ids):
+                kept.request("GET", f"/api/sessions/{id_}", headers={"Authorization": f"Bearer {TOKEN}"})
+                answer = kept.getresponse()
+                answer.read()
+                met[answer.status] += 1
+                if answer.will_close:
+                    return
+
+    with http_process(*WORKERS, "--log-dir", str(tmp_path), SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        ids = [api(said["base"], "POST", "/api/sessions", PLAY)["id"] for _ in range(6)]
+        where = said["base"].removeprefix("http://")
+        clients = [threading.Thread(target=ask_on, args=(where, ids)) for _ in range(12)]
+        for client in clients:
+            client.start()
+        time.sleep(1)
+    for client in clients:
+        client.join()
+    assert set(met) == {200}
+    assert "Cancel" not in said["rest"]
 
 
 def test_workers_end_with_their_keeper_however_it_ends(tmp_path: Path) -> None:
