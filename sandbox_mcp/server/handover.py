@@ -66,7 +66,7 @@ class Desk:
         asyncio.get_running_loop().add_reader(self._inbox.fileno(), self._take, make)
 
     def close(self) -> None:
-        """Answer one request on each connection that still arrives, as uvicorn does with those it knows, and no other."""
+        """Answer one request on each connection that still arrives, as uvicorn does on those it knows."""
         self._closing = True
 
     def owner(self, head: bytes) -> int:
