@@ -49,6 +49,8 @@ class DeclaredTool:
         for item in signed.parameters:
             for role in (item.role, *(role for _, role in item.inside)):
                 check_table_of(role, tables, world, f"{where}: {item.name!r}")
+        if self.effects is not None:
+            self.effects.check_tables(tables, where)
         if self.reaches is not None and self.reaches not in signed.names:
             known = ", ".join(signed.names) or "none"
             raise WorldError(f"{where}: reaches names {self.reaches!r}, not one of its arguments: {known}")

@@ -19,7 +19,7 @@ from sandbox_mcp.own_code import others_code
 from sandbox_mcp.tools.declared import DeclaredTool, DueEvent, GateRule, Sources, check_table_of
 from sandbox_mcp.tools.definition import Tool
 from sandbox_mcp.tools.hints import Hints
-from sandbox_mcp.tools.signatures import check_plain
+from sandbox_mcp.tools.signatures import check_plain, check_takes
 from sandbox_mcp.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.world.clock import IdStream
 from sandbox_mcp.world.effects import Effects, effects_of, listed, own_effects
@@ -72,6 +72,8 @@ class World:
         if strange := [item for item in classes if not is_table(item)]:
             named = getattr(strange[0], "__name__", repr(strange[0]))
             raise WorldError(f"world {name!r} lists {named} as a table; expected classes derived from Table")
+        if knowledge is not None and not callable(knowledge):
+            raise WorldError(f"world {name!r}: knowledge is {knowledge!r}; expected a class or function that makes it")
         self.name = name
         self.version = version
         self.policy = policy
@@ -187,6 +189,10 @@ class World:
 
         def declare(found: F) -> F:
             check_plain(found)
+            where = f"event {found.__name__!r} of world {self.name!r}"
+            check_takes(found, 2, where, "the transaction and the row, such as 'tx: Tx, order: Order'")
+            if any(found.__name__ == event.__name__ for _, _, event, _ in self._events):
+                raise WorldError(f"world {self.name!r} has two events of the name {found.__name__!r}")
             self._events.append((table, at, found, effects))
             self._forget()
             return found
@@ -205,6 +211,7 @@ class World:
 
         def declare(found: F) -> F:
             check_plain(found)
+            check_takes(found, 1, f"gate {name!r} of world {self.name!r}", "the transaction, such as 'tx: Tx'")
             closed = (inspect.getdoc(found) or f"{name} is closed").splitlines()[0].rstrip(".")
             self._gates.append(GateRule(name, opener, closed, found))
             self._forget()
@@ -330,6 +337,12 @@ class World:
     def events(self) -> tuple[DueEvent, ...]:
         """What falls due, in the order of declaration."""
         self._load()
+        for table, _, function, effects in self._events:
+            where = f"event {function.__name__!r} of world {self.name!r}"
+            if table not in self._classes:
+                raise WorldError(f"{where} is about table {schema_of(table).name!r}, which the world does not list")
+            if effects is not None:
+                effects.check_tables(self.tables, where)
         return tuple(DueEvent.of(self.name, *declared) for declared in self._events)
 
     @cached_property

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast, get_type_hints
 
+from sandbox_mcp.plurals import counted
 from sandbox_mcp.tools.definition import UNSET, Parameter, parse_docstring
 from sandbox_mcp.tools.value_schemas import misfits, roles_inside, value_schema
 from sandbox_mcp.world.faults import WorldError
@@ -36,6 +37,16 @@ def check_plain(function: Callable[..., Any]) -> None:
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         kind = "async" if inspect.iscoroutinefunction(function) else "a generator"
         raise WorldError(f"{function.__name__}() is {kind}; expected a plain function")
+
+
+def check_takes(function: Callable[..., Any], count: int, where: str, expected: str) -> None:
+    """Refuse a function that cannot be called with so many arguments; ``where`` names it in errors."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        told = f"takes {counted(len(signature.parameters), 'argument')}"
+        raise WorldError(f"{where} {told}; expected {expected}") from error
 
 
 def signature_of(function: Callable[..., Any], where: str) -> ToolSignature:

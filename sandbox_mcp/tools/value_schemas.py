@@ -54,6 +54,8 @@ def value_schema(hint: Any, *, closed: bool = False) -> dict[str, Any]:
     if hint in (Any, object):
         return {}
     if is_table(hint):
+        if closed:
+            raise WorldError(f"no caller can give a row of {hint.__name__}; expected its id, Id[{hint.__name__}]")
         shown = [item for item in schema_of(hint).columns if item.shown]
         return {
             "type": "object",

@@ -1,6 +1,6 @@
 """What a tool, an act of the user or an event may write: how that is declared, and that it writes nothing else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -19,6 +19,16 @@ class Effects:
     adds: frozenset[str] = frozenset()
     removes: frozenset[str] = frozenset()
     updates: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+    def check_tables(self, tables: Collection[str], where: str) -> None:
+        """Refuse effects on what is no table of the world; ``where`` names what has them.
+
+        Raises:
+            WorldError: one is on another table.
+        """
+        strange = sorted({*self.adds, *self.removes, *self.updates} - set(tables))
+        if strange:
+            raise WorldError(f"{where} writes to table {strange[0]!r}, which the world does not list")
 
     def check(self, tool: str, kind: Kind, table: str, columns: frozenset[str] = frozenset()) -> None:
         """Refuse what was not declared.

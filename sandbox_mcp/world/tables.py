@@ -295,11 +295,14 @@ def _beside(table: type[Table], fixed: str | None) -> Path | None:
 
 def _column(table: type[Table], name: str, hint: Any) -> Column:
     options = cast(ColumnHandle, getattr(table, name)).options
+    where = f"table {cast(Any, table)._name_!r}: column {name!r}"
     inner, nullable = without_null(hint)
-    inner, role, within = role_in(inner, table)
+    try:
+        inner, role, within = role_in(inner, table)
+    except WorldError as error:
+        raise WorldError(f"{where}: {error}") from error
     if options.key:
         role = CellRole("key", cast(Any, table)._name_)
-    where = f"table {cast(Any, table)._name_!r}: column {name!r}"
     kind, items, choices = _held(inner, role, where)
     if options.called and (kind != "boolean" or not all(any(map(str.isalnum, name)) for name in options.called)):
         expected = "expected names of a switch, which is a column of booleans"
@@ -361,7 +364,8 @@ def _held(hint: Any, role: CellRole | None, where: str) -> tuple[ColumnType, Col
     if get_origin(hint) is list:
         inner, _, _ = role_in(get_args(hint)[0], None)
         items, _, choices = _held(inner, None, where)
-        return "list", items, choices
+        if items != "list":
+            return "list", items, choices
     if hint not in _SCALARS:
         expected = (
             "str, int, float, bool, Literal[...], list[...], Id[...], Text, Moment or Secret, perhaps with | None"
@@ -390,6 +394,8 @@ def role_in(hint: Any, table: type[Table] | None) -> tuple[Any, CellRole | None,
     if get_origin(hint) is Id:
         (target,) = get_args(hint)
         home = table if target is Self else target
+        if isinstance(home, type) and not is_table(home):
+            raise WorldError(f"Id[{home.__name__}] is the id of no table; expected one of a table, such as Id[Order]")
         return str, CellRole(cast(RoleKind, "id"), getattr(home, "_name_", "")), None
     return (str, CellRole("id"), None) if hint is Id else (hint, None, None)
 

@@ -151,6 +151,9 @@ SINS = {
         tool("return [tx.all(Line)[0].id, 'x']", gives="list[Id[Line]]"),
         tool("return {'line': tx.all(Lot)[0].id}", "class Told(TypedDict):\n    line: Id[Line]", gives="Told"),
     ),
+    "docstring": (
+        f'{tool("return str(tx.now)")}@grid.gate("open", opened_by=sin)\ndef is_open(tx: Tx) -> bool:\n    return True\n',
+    ),
     "broken": (
         tool("return tx.all(Line)[0].name"),
         tool("return str(sum(row.load for row in tx.all(Line)) / len(tx.all(Line)))"),

@@ -30,8 +30,12 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
         world.check()
     except WorldError as error:
         return (WorldFinding(world.name, world.name, "declaration", str(error)),)
-    silent = [tool.name for tool in world.tools.values() if not tool.description.strip() and tool not in ENGINE_TOOLS]
-    undocumented = (WorldFinding(world.name, name, "docstring", f"tool {name!r} has no docstring") for name in silent)
+    tools = (tool for tool in world.tools.values() if tool not in ENGINE_TOOLS)
+    silent = [("tool", tool.name) for tool in tools if not tool.description.strip()]
+    silent += [("gate", name) for name, gate in world.gates.items() if not (gate.function.__doc__ or "").strip()]
+    undocumented = (
+        WorldFinding(world.name, name, "docstring", f"{what} {name!r} has no docstring") for what, name in silent
+    )
     noes = {} if refused is None else refused
     sources = sources_of(world)
     modules = [source.module for source in sources]

@@ -19,7 +19,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "result": "return what the annotation says, or annotate what is returned",
         "not_repeatable": "let the result follow from the state and the arguments alone",
         "broken": "mend it, or raise ValueError, NoDataError or a ToolFault of your own with a message",
-        "docstring": "say in a docstring what the tool does; an agent reads nothing else",
+        "docstring": "say in a docstring what the tool does, or why the gate is closed; an agent reads nothing else",
         "dangling": "mend the file, so that every id in it is that of a row",
         "declaration": "mend the declaration",
     }

@@ -57,6 +57,11 @@ def wrong_in(folder: Path, declared: str) -> str:
         ("x: int = '3'", "the default of column 'x' of table 's' holds integer, not '3'"),
         ("x: Literal['a', 'b'] = 'c'", "the default of column 'x' of table 's' is one of 'a', 'b', not 'c'"),
         ("x: Moment = None", "the default of column 'x' of table 's' holds timestamp, not None"),
+        (
+            "x: Id[str]",
+            "table 's': column 'x': Id[str] is the id of no table; expected one of a table, such as Id[Order]",
+        ),
+        ("x: list[list[str]]", "table 's': column 'x' is annotated list[list[str]]; expected"),
         ("x: Literal[1, 'a']", "table 's': column 'x' may be 1 or 'a'; expected texts only, or whole numbers only"),
         ("x: str = column(measure='fuzzy')", "measure is 'fuzzy'; expected exact, close or rouge"),
     ],
@@ -72,6 +77,8 @@ def test_of_a_column(tmp_path: Path, column: str, problem: str) -> None:
         ("tx: Tx, **names: str", "tool 'q' of world 'w': '**names' takes any number of arguments; expected"),
         ("tx: Tx, name: str, /", "'name' has no name to be given by; expected a parameter that no '/' follows"),
         ("tx: Tx, names: set[str]", "'names': JSON has nothing for the annotation set[str]; expected"),
+        ("tx: Tx, row: R", "'row': no caller can give a row of R; expected its id, Id[R]"),
+        ("tx: Tx, row: Id[int]", "'row': Id[int] is the id of no table; expected"),
         ("tx: Tx, row: Id[Elsewhere]", "'row' holds ids of table 'elsewhere', which world 'w' does not have"),
         ("tx: Tx, n: int = 'x'", "the default of 'n' must be integer, not 'x'"),
         ("tx: Tx, n: Literal['a'] = 'b'", "the default of 'n' must be one of 'a', not 'b'"),
@@ -87,6 +94,8 @@ def test_of_an_argument(tmp_path: Path, parameters: str, problem: str) -> None:
         ("adds=R", "adds is R; expected a list of tables, such as [R]"),
         ("updates=R.n", "updates is R.n; expected a list of columns and tables, such as [R.n]"),
         ("removes=['r']", "removes names 'r'; expected tables"),
+        ("adds=[Elsewhere]", "tool 'q' of world 'w' writes to table 'elsewhere', which the world does not list"),
+        ("updates=[Elsewhere.id]", "tool 'q' of world 'w' writes to table 'elsewhere', which the world does not list"),
         ("name='my tool!'", "'my tool!' cannot be a tool's name; expected letters, digits, _, - and ."),
     ],
 )
@@ -113,6 +122,19 @@ def test_of_an_action(tmp_path: Path, said: str, problem: str) -> None:
             "w = World('w')\n@w.gate('door', opened_by=None)\ndef door(tx: Tx) -> bool:\n    'Shut.'\n    return True",
             "gate 'door' is opened by None; expected a tool's function or name",
         ),
+        (
+            "w = World('w', tables=[R])\n@w.event(Elsewhere, at='id')\ndef fall(tx: Tx, row: R) -> None:\n    pass",
+            "event 'fall' of world 'w' is about table 'elsewhere', which the world does not list",
+        ),
+        (
+            "w = World('w', tables=[R])\n@w.event(R, at='n')\ndef fall(tx: Tx) -> None:\n    pass",
+            "event 'fall' of world 'w' takes 1 argument; expected the transaction and the row",
+        ),
+        (
+            "w = World('w')\n@w.gate('door', opened_by='q')\ndef door(tx: Tx, n) -> bool:\n    'Shut.'\n    pass",
+            "gate 'door' of world 'w' takes 2 arguments; expected the transaction",
+        ),
+        ("w = World('w', knowledge=3)", "world 'w': knowledge is 3; expected a class or function that makes it"),
         ("w = World('w')\n@w.query\nclass Q:\n    'Q.'", "is declared to be a tool; expected a function"),
         (
             "w = World('w')\n@w.query\ndef end_conversation(tx: Tx) -> None:\n    'Q.'",
