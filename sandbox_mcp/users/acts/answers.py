@@ -7,7 +7,6 @@ answered by anything.
 """
 
 import re
-from dataclasses import dataclass
 
 _NUMBER = (
     r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -26,18 +25,8 @@ _WEATHER = (
     r"temperatures?|chill\w*|fine|grey|gray|bright|fair|sleet|heat|lovely|nice|bad|good|lightning|gales?|precipitation)\b"
     r"|°|%|\d ?(?:[cf]|mm|cm|in|inch\w*|(?:milli|centi)met\w+|percent|km/h|mph)\b"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Sought:
-    """A kind of value: the wishes that ask for it, and what a text holds that tells one."""
-
-    asked: re.Pattern[str]
-    told: re.Pattern[str]
-
-
 _SOUGHT = {
-    name: _Sought(re.compile(asked), re.compile(told))
+    name: (re.compile(asked), re.compile(told))
     for name, asked, told in (
         ("distance", r"\bhow far\b|\bdistance\b", _DISTANCE),
         (
@@ -54,6 +43,7 @@ _SOUGHT = {
         ),
     )
 }
+"""Kinds of values: the wishes that ask for one, and what a text holds that tells one."""
 _OF_ONE = re.compile(_RATE)
 _OF_ITSELF = re.compile(
     r"\b(?:i|i've|i'm|i'll|we|my|me|done|here|above|below|attached|ready|answer|result|sorry|no|not|can't|cannot|unable|"
@@ -65,7 +55,7 @@ _DAY = re.compile(r"\btomorrow\b")
 
 def sought_by(words: str) -> str:
     """The kind of value that a wish in lower case asks for; empty where it is of no kind that is known."""
-    return next((name for name, kind in _SOUGHT.items() if kind.asked.search(words)), "")
+    return next((name for name, (asked, _) in _SOUGHT.items() if asked.search(words)), "")
 
 
 def is_beside(text: str, sought: str, wish: frozenset[str]) -> bool:
@@ -79,4 +69,5 @@ def is_beside(text: str, sought: str, wish: frozenset[str]) -> bool:
     if "tomorrow" in wish and _TODAY.search(plain) and not _DAY.search(plain):
         return True
     rest = _OF_ONE.sub(" ", plain) if sought == "money" else text if sought == "phone" else plain
-    return not _SOUGHT[sought].told.search(rest)
+    _, told = _SOUGHT[sought]
+    return not told.search(rest)
