@@ -5,6 +5,7 @@ after every tenth of the sessions.
 """
 
 import math
+import os
 import shutil
 import sys
 import time
@@ -30,13 +31,18 @@ MANY = 100
 """Of fewer pieces of work, where each takes no time to speak of, no progress is shown."""
 
 
+def can_redraw() -> bool:
+    """Whether a line on stderr can be drawn again in its place: at a terminal that does not call itself dumb."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
 @dataclass(slots=True)
 class Display:
     """Shows how far a run is, and every session that is done where those are few or ``every`` one is asked for."""
 
     quiet: bool = False
     every: bool = False
-    terminal: bool = field(default_factory=lambda: sys.stderr.isatty())
+    terminal: bool = field(default_factory=can_redraw)
     _due: float = -math.inf
     _tenths: int = 0
 
@@ -73,7 +79,7 @@ def counting(what: str, *, quiet: bool = False, many: int = MANY) -> Callable[[i
         if quiet or of < many:
             return
         now, whole = time.monotonic(), done == of
-        if sys.stderr.isatty():
+        if can_redraw():
             if whole or now - last[0] >= REDRAWN:
                 last[0] = now
                 control(CLEAR)

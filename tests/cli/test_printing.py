@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from sandbox_mcp.cli.printing import print_table
+from sandbox_mcp.cli.progress import Display, counting
 
 ROWS = [("a_long_name_of_a_scenario", 0.5, "user_ended 1"), ("b", None, "agent_failed 12, user_ended 7")]
 
@@ -70,6 +71,21 @@ def test_a_table_without_rows_still_has_its_headers(monkeypatch: pytest.MonkeyPa
 
 def test_without_colour_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[3" not in printed(monkeypatch, 80, NO_COLOR="1")
+
+
+@pytest.mark.parametrize(("terminal", "redrawn"), [("xterm-256color", True), ("dumb", False)])
+def test_progress_moves_the_cursor_only_where_that_is_understood(
+    terminal: str, redrawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", terminal)
+    show = counting("graded")
+    for done in range(1, 201):
+        show(done, 200)
+    assert ("\x1b" in screen.getvalue()) == redrawn
+    assert screen.getvalue().endswith("" if redrawn else "graded 200 of 200\n")
+    assert Display().terminal == redrawn
 
 
 def test_elsewhere_columns_are_as_wide_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
