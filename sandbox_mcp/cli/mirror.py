@@ -51,7 +51,7 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
 
     import anyio
 
-    from sandbox_mcp.server.mirror import Upstream, mirrored, recording
+    from sandbox_mcp.server.mirror import LONGEST, Upstream, mirrored, recording
     from sandbox_mcp.server.stdio import serve_stdio
 
     logging.getLogger("mcp.client.stdio").addFilter(_in_one_line)
@@ -60,7 +60,7 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
     async def mirror() -> None:
         with recording(out, frozenset(redact)) as recorder:
             async with mirrored(upstream, recorder, warn) as face:
-                await serve_stdio(face)
+                await serve_stdio(face, longest=LONGEST)
 
     anyio.run(mirror)
 

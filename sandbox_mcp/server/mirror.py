@@ -37,6 +37,7 @@ from sandbox_mcp.errors import SandboxError, inner_errors
 from sandbox_mcp.server.context import Context
 from sandbox_mcp.server.empty_lists import ABSENT
 from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS
 from sandbox_mcp.tools.value_schemas import fits_schema
 from sandbox_mcp.trajectory import mend_log
 from sandbox_mcp.whole_files import append_whole
@@ -50,6 +51,8 @@ _STAMPS = "io.modelcontextprotocol/"
 """How the names begin under which the protocol itself puts something beside a result."""
 MOST_PAGES = 1000
 """On how many pages a server may list its tools."""
+LONGEST = 256 * 1024 * 1024
+"""How many bytes a message of the client may have: whole files are passed to some tools."""
 Tell = Callable[[str], None]
 _ANSWER = TypeAdapter[CallToolResult | InputRequiredResult](CallToolResult | InputRequiredResult)
 
@@ -326,6 +329,8 @@ def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping
         return
     properties: Any = tool.input_schema.get("properties")
     listed = cast("Mapping[str, Any]", properties if isinstance(properties, Mapping) else {})
+    if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENT_CHARACTERS:
+        yield f"{tool.name} with arguments of more than {MAX_ARGUMENT_CHARACTERS} characters will be refused"
     if unknown := arguments.keys() - listed.keys():
         yield f"{tool.name} is listed with {', '.join(sorted(unknown))}, too, with which it was called"
     given = {name: arguments[name] for name in listed.keys() & arguments.keys()}

@@ -45,13 +45,18 @@ Line = bytes | None
 """One line without its end; None stands for one that was longer than a message may be."""
 
 
-async def serve_stdio(server: Server[Any], source: int = 0, sink: int | None = None) -> None:
-    """Serve one client until it closes the stream; ``source`` and ``sink`` are file descriptors, stdin and stdout."""
+async def serve_stdio(
+    server: Server[Any], source: int = 0, sink: int | None = None, *, longest: int = MAX_BODY
+) -> None:
+    """Serve one client until it closes the stream; ``source`` and ``sink`` are file descriptors, stdin and stdout.
+
+    ``longest`` is how many bytes a message of the client may have.
+    """
     wire = claim_stdout() if sink is None else sink
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    listener = _Listener(incoming, wire)
-    threading.Thread(target=_listen, args=(source, asyncio.get_running_loop(), listener), daemon=True).start()
+    listener = _Listener(incoming, wire, longest)
+    threading.Thread(target=_listen, args=(source, asyncio.get_running_loop(), listener, longest), daemon=True).start()
     with incoming:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write_all, outgoing, wire, listener.answered, tasks.cancel_scope.cancel)
@@ -70,9 +75,10 @@ def claim_stdout() -> int:
 class _Listener:
     """Takes lines in the event loop and makes messages of them."""
 
-    def __init__(self, incoming: MemoryObjectSendStream[SessionMessage | Exception], wire: int) -> None:
+    def __init__(self, incoming: MemoryObjectSendStream[SessionMessage | Exception], wire: int, longest: int) -> None:
         self._incoming = incoming
         self._wire = wire
+        self._longest = longest
         self._waiting: set[RequestId] = set()
         self._ended = False
 
@@ -80,7 +86,7 @@ class _Listener:
         """Pass on what can be read, and answer the rest."""
         for line in lines:
             if line is None:
-                self._refuse(INVALID_REQUEST, f"a message may have at most {MAX_BODY} bytes")
+                self._refuse(INVALID_REQUEST, f"a message may have at most {self._longest} bytes")
             elif line.strip():
                 self._read(line)
 
@@ -134,11 +140,11 @@ def _message(line: bytes) -> JSONRPCMessage:
         return jsonrpc_message_adapter.validate_json(mended(line).decode("utf-8", "replace"), by_name=False)
 
 
-def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener) -> None:
+def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener, longest: int) -> None:
     """Read until the end, in a thread of its own; the loop may be gone before, and so may what is read (a terminal)."""
     with suppress(RuntimeError):
         with suppress(OSError):
-            for lines in lines_of(lambda: os.read(source, CHUNK)):
+            for lines in lines_of(lambda: os.read(source, CHUNK), longest):
                 loop.call_soon_threadsafe(listener.heard, lines)
         loop.call_soon_threadsafe(listener.closed)
 

@@ -47,6 +47,7 @@ CALLS: Sequence[Call] = (
     ("increase", {"by": -1, "pin": "47110"}),
     ("read-count", {}),
     ("picture", {}),
+    ("increase", {"by": 0, "note": "as long as a file " * 100_000}),
 )
 
 
@@ -90,12 +91,15 @@ def test_a_client_sees_the_same_through_the_mirror_and_the_tape_answers_the_same
     tape, log = tmp_path / "counter.jsonl", tmp_path / "stderr.txt"
     through = seen(mirror(tape, "--redact", "pin"), CALLS, log)
     assert through == seen(SERVER, CALLS)
-    before, added, refused, after, picture = replayed(tape, CALLS)
+    before, added, refused, after, picture, long = replayed(tape, CALLS)
     assert (before.result, after.result) == ({"count": 0, "note": None}, {"count": 2, "note": None})
     assert added.result == "  2 it is — now\n"
     assert refused.fault is not None
     assert refused.fault.text == "RecordedError: [redacted] may not count down"
-    assert picture.result == through[1][-1]["content"]
+    assert picture.result == through[1][-2]["content"]
+    assert long.fault is not None
+    assert "at most 262144 characters" in long.fault.text
+    assert "increase with arguments of more than 262144 characters will be refused" in log.read_text()
     assert "47110" not in tape.read_text(encoding="utf-8")
     assert "results of picture with the content image come as a list of blocks" in log.read_text()
 
