@@ -15,8 +15,9 @@ from sandbox_mcp.world.faults import CallError
 
 ACT = "act"
 FORM = 'name(argument=value, ...), each value in JSON, such as rename(id="a1", name="Ann") or list_names()'
-_HEAD = re.compile(r"\s*([\w.-]+)\s*\(\s*")
-_NAME = re.compile(r"([\w.-]+)\s*=\s*")
+_HEAD = re.compile(r"\s*([\w./-]+)\s*\(\s*")
+_NAME = re.compile(r"([^\s()=,\"]+)\s*=\s*")
+"""Names as servers choose them, such as ``users/list`` and ``$top``, before what they open and what they are given."""
 _NEXT = re.compile(r"\s*(?:,\s*|(?=\)))")
 """What stands between a value and the next argument or the closing bracket."""
 _DECODER = json.JSONDecoder()

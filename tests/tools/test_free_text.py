@@ -26,6 +26,12 @@ def test_what_is_rendered_is_read_back(name: str, arguments: dict[str, object]) 
     assert parse(render(name, arguments)) == (name, arguments)
 
 
+@each("name", ["users/list", "user.profile/get-all", "имя-ß"])
+def test_names_are_as_servers_may_choose_them(name: str) -> None:
+    given = {"$top": 5, "filter[name]": "x", "@type": None, "größe": 1}
+    assert parse(render(name, given)) == (name, given)
+
+
 @given(st.text())
 def test_no_text_whatever_is_more_than_no_action(text: str) -> None:
     parsed = parse(text)
