@@ -329,6 +329,13 @@ def test_a_scenario_that_is_not_there_is_not_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX systems")
+def test_what_excludes_each_other_is_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["cursor", "--write", "--undo", "--config", str(tmp_path / "config.json")])
+    assert done.exit_code == 2
+    assert "--print, --write and --undo exclude each other; give one of them" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_secret_file_stays_secret_and_a_link_stays_a_link(tmp_path: Path) -> None:
     (real := tmp_path / "real.json").write_text(OTHERS)
     real.chmod(0o600)

@@ -26,21 +26,21 @@ UNDRIVEN = (
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("host", type=click.Choice(list(HOSTS)), metavar="HOST")
 @click.argument("serve_args", nargs=-1, type=click.UNPROCESSED)
-@click.option(
-    "--print",
-    "mode",
-    flag_value="print",
-    default="print",
-    show_default=False,
-    help="Print what HOST needs, the default.",
-)
-@click.option("--write", "mode", flag_value="write", help="Put it into HOST's configuration file.")
-@click.option("--undo", "mode", flag_value="undo", help="Take it out of that file again.")
+@click.option("--print", "printing", is_flag=True, help="Print what HOST needs, the default.")
+@click.option("--write", is_flag=True, help="Put it into HOST's configuration file.")
+@click.option("--undo", is_flag=True, help="Take it out of that file again.")
 @click.option("--config", type=PLACE, help="The configuration file, where it is not in its usual place.")
 @click.option("--force", is_flag=True, help="With --write: replace another server of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the block for the file, or what was done to it.")
 def command(
-    host: str, serve_args: tuple[str, ...], mode: Mode, config: Path | None, force: bool, as_json: bool
+    host: str,
+    serve_args: tuple[str, ...],
+    printing: bool,
+    write: bool,
+    undo: bool,
+    config: Path | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Connect HOST to this server: print what it needs, or put that into its configuration file.
 
@@ -53,6 +53,9 @@ def command(
     from sandbox_mcp.cli.connect.entry import HostEntry, UneditableConfigError
     from sandbox_mcp.cli.connect.serve_args import checked
 
+    if printing + write + undo > 1:
+        raise click.UsageError("--print, --write and --undo exclude each other; give one of them")
+    mode: Mode = "write" if write else "undo" if undo else "print"
     known = HOSTS[host]
     served = checked(serve_args)
     argv = [*server_command(), "serve", *served.args]
