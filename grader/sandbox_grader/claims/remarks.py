@@ -69,13 +69,13 @@ class _Part:
 
     start: int
     end: int
-    doubts: How = ""
-    unmakes: How = ""
-    says: bool = False
-    tells: bool = False
-    several_words: bool = False
-    idiom: bool = False
-    hedged: bool = False
+    doubts: How
+    unmakes: How
+    says: bool
+    tells: bool
+    several_words: bool
+    idiom: bool
+    hedged: bool
 
 
 class _Sentence:
@@ -83,16 +83,10 @@ class _Sentence:
 
     def __init__(self, blind: str, start: int, end: int, asks: bool) -> None:
         self.blind, self.start, self.end, self.asks = blind, start, end, asks
-        self.text = blind[start:end]
-        self.whole: How = "failed" if _STATUS.fullmatch(self.text) else fiction_in(self.text)
-        self.parts = [self._part(*place) for place in self._places()]
-
-    def _places(self) -> Iterator[tuple[int, int]]:
-        start = self.start
-        for seam in row.SEAM.finditer(self.blind, self.start, self.end):
-            yield start, seam.start()
-            start = seam.end()
-        yield start, self.end
+        self.whole: How = "failed" if _STATUS.fullmatch(blind, start, end) else fiction_in(blind[start:end])
+        seams = (edge for seam in row.SEAM.finditer(blind, start, end) for edge in seam.span())
+        edges = [start, *seams, end]
+        self.parts = [self._part(*place) for place in zip(edges[::2], edges[1::2], strict=True)]
 
     def _part(self, start: int, end: int) -> _Part:
         text = self.blind[start:end]
