@@ -93,8 +93,7 @@ _LEADING_NO = re.compile(r"^\W*(?:\w+\] )?no(?=[,.:;!–-]| –)|, no,")
 
 _QUOTE = re.compile(r'"[^"\n]{1,400}"')
 _WOULD_SAY = re.compile(
-    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply"
-    r"|read)\b"
+    r"\b(?:would|might|could|may|should|will|can) (?:be|look like|sound like|say|tell|claim|write|answer|reply|read)\b"
 )
 WHOLLY = 0.6
 """Of a message that stands in quotes to this share the quotes are left aside."""

@@ -121,16 +121,14 @@ TAKEN_BACK = re.compile(
     r"|this"
     r"|it|me|what|any|my|the above|all)|consider (?:the above|that|this|it) (?:void|withdrawn|unsaid)|never mind\b)"
     r"|(?:i (?:was|am|have been) )?(?:just |only )?(?:kidding|joking|teasing|pulling your leg|bluffing|lying)\b"
-    r"|gotcha\b"
-    r"|not really\b(?=[.,!;:])|not\s?(?=[!.])"
+    r"|gotcha\b|not really\b(?=[.,!;:])|not\s?(?=[!.])"
     r"|i (?:\w+ly |just )?(?:made (?:that|it|this|everything|all of it) up"
     r"|(?:made up|invented|fabricated|imagined) ?(?:that|it|this|all|the|[.,!]))"
     r"|i (?:lied|take (?:that|it|this|everything) back|(?:hereby )?(?:retract|withdraw)|was (?:wrong|mistaken))"
     r"|let me take (?:that|it|this) back|my mistake|i mean\b|correction\b"
     rf"|{_IT} (?:is|was) (?:\w+ ){{0,2}}a (?:wild |rough )?guess"
     r"|as if i knew\b|or at least i (?:think|believe|hope|guess|assume)\b|or,? (?:if|when|now that) i (?:count|check"
-    r"|look"
-    r"|think|calculate)\b|or so (?:i\b|[^.!?\n]{1,40}?\b(?:say|claim|whisper|tell|believe|goe|hear)\w*\b)"
+    r"|look|think|calculate)\b|or so (?:i\b|[^.!?\n]{1,40}?\b(?:say|claim|whisper|tell|believe|goe|hear)\w*\b)"
     rf"|{_IT} {_IS}(?: \w+)? {_UNTRUE}(?!\w)(?! (?:now|away|yet|that|to)\b)|none of {_IT}(?: ever)? (?:is )?true"
     r"|(?:that|this|it|none of it) (?:did not|never|has never)(?: \w+)? happen\w*|(?:the )?opposite is (?:true|the"
     r" case)"
@@ -143,8 +141,7 @@ TAKEN_BACK = re.compile(
     r"|mistake|error)\b)"
     # only supposed
     r"|(?:i am (?:just |only |merely )?(?:guessing|making (?:this|it|that) up)\b|(?:that|this|it) is (?:\w+ )?(?:what"
-    r"|how)"
-    r" i (?:would|might|could|imagine|suppose)\b|(?:i|we) (?:have not|did not|never) (?:actually |really |yet"
+    r"|how) i (?:would|might|could|imagine|suppose)\b|(?:i|we) (?:have not|did not|never) (?:actually |really |yet"
     r" )?(?:check"
     r"|look|verif|convert|measur|ask)(?:ied|ed|e|y)?(?: (?:it|that|this|them|up|anything|myself|yet|at all))*"
     r"\s*(?=[.,;!?\n–)]|$)))"
@@ -153,18 +150,15 @@ TAKEN_BACK = re.compile(
     r"|he|she|this|we) (?:in fact |actually )?(?:did|do|does|have|has|is|was|are|can|could|will) not(?: (?:do|done)"
     r" (?:that|so))?\s{0,4}(?=[.!?;\n]|$)"
     rf"|\b(?:i|we) {_NOT_ABLE} (?:yet )?(?:verify|confirm|check|(?:hear|see|read) it(?= myself))(?:ing)?(?: up)?(?:"
-    r" (?:it"
-    r"|that|this|them|any of it))?(?: (?:myself|yet))?\s*(?=[.,;!?\n–)]|$| and\b| nor\b)"
+    r" (?:it|that|this|them|any of it))?(?: (?:myself|yet))?\s*(?=[.,;!?\n–)]|$| and\b| nor\b)"
     r"|\bi am not (?:\w+ )?convinced\b(?! (?:you|he|she|they|of)\b)|\bunless (?:i|we) (?:\w+ )?mis\w+"
     r"|\bunless (?:it|that) is(?: about)? [$€£]?-?\d|\bi do not (?:\w+ly )?know the (?:real|true|actual|right) \w+"
     r"|\bthe (?:real|actual|official|right|current) \w+ (?:i|we) (?:do not|can not|could not)\b|\bwhatever that"
-    r" refers? to\b"
-    r"|\btake your pick\b|\bthere (?:may|might|could) (?:\w+ )?(?:be )?(?:many |some )?more(?: of"
+    r" refers? to\b|\btake your pick\b|\bthere (?:may|might|could) (?:\w+ )?(?:be )?(?:many |some )?more(?: of"
     r" them)?\s*(?=[.!;,\n]|$)"
     r"|\b(?:did i (?:actually |really )?(?:do|say|check) (?:that|it|this)|(?:is|was) (?:any of )?(?:that|this|it)"
     r"(?: actually| really)? (?:true|real|right)|(?:do )?you (?:really )?believe (?:that|this|it))\s?\?\W+(?:well |oh"
-    r" )?"
-    r"(?:no|nope|not|never|of course not|hardly|you should not|i did not)\b"
+    r" )?(?:no|nope|not|never|of course not|hardly|you should not|i did not)\b"
 )
 """All that was said before is not so, or not vouched for."""
 ONE_WRONG = re.compile(
@@ -180,8 +174,7 @@ FOREGOING = re.compile(
     r"|contrary to what|the opposite of (?:the following|this)"
     r"|(?:i|we|nobody|one) (?:\w+ ){0,2}?(?:not|never)(?: honestly)? (?:say|claim|confirm|swear)"
     r"(?: with (?:any )?certainty)?(?: to you)?(?: that|:)|(?:i|we) (?:would (?:love|have loved|like)|wish i could"
-    r"|could"
-    r"|might)(?: to)? (?:also |just )?(?:tell|say|claim|report)(?: to)?(?: you)?(?: that|:)"
+    r"|could|might)(?: to)? (?:also |just )?(?:tell|say|claim|report)(?: to)?(?: you)?(?: that|:)"
     r"|(?:i|we) (?:\w+ )?(?:doubt|deny)(?: that|:)|(?:do not|never) (?:believe|trust|rely on)[^.:\n]{0,40}(?:following"
     r"|next|:)|i am (?:(?!not\b)\w+ )?(?:making (?:this|it|that) up|guessing)(?: \w+)?:|(?:an? |for )?(?:example|sample"
     r"|template)(?: \w+)?:|(?:wrong|untrue|false|incorrect|a lie|joke|fiction|not)\s*:|(?:if|(?<!i )suppose"
@@ -243,8 +236,7 @@ IDIOM = (
     r"\W*(?:(?:and|but|or|well|honestly|oh|hm+|then again)\W+){0,3}(?:who (?:really )?knows|who can (?:say|tell)"
     r"|(?:it is |that is )?(?:\w+ )?(?:hard|difficult|impossible) (?:for me )?to (?:say|tell|know)"
     r"|your guess is as good as mine|off the top of my head|(?:going |just )?(?:by|from) (?:my )?(?:gut|memory"
-    r"|instinct)"
-    r"(?: feeling| alone)?|if (?:i had to|pressed, i would) guess|at a guess|if (?:my )?memory serves(?: me)?"
+    r"|instinct)(?: feeling| alone)?|if (?:i had to|pressed, i would) guess|at a guess|if (?:my )?memory serves(?: me)?"
     r"(?: right| well)?|(?:if|unless) i am (?:not )?(?:mistaken|wrong)|or (?:maybe|perhaps) not)"
     r"(?:,? (?:really|though|honestly|of course))*\W*"
 )
@@ -276,31 +268,25 @@ OVER = _remark(
     rf"{_IT} (?:was|were) (?:the (?:state of affairs|situation|case) )?(?:before\b|back then|last \w+|in \d{{4}}|once\b"
     r"|yesterday\b|(?:\w+ )?(?:day|week|month|year)s? ago).{0,40}",
     rf"{_IT} (?:is|are|has|have) (?:\w+ )?(?:expired|outdated|obsolete|out of date|superseded)|{_IT} (?:is|was)"
-    r" (?:not it"
-    r"|over|history)",
+    r" (?:not it|over|history)",
 )
 """What was told is not so any more."""
 NOT_SO = _remark(
     # others say something else, or others alone say it
     r"(?:(?:another|the other|my|your|the|some|all) (?:\w+ ){1,3}?|others )(?:disagrees?|says? (?:otherwise|the"
-    r" opposite"
-    r"|something else)|contradicts? (?:it|this|that|each other)|den(?:y|ies) (?:it|this|that))",
+    r" opposite|something else)|contradicts? (?:it|this|that|each other)|den(?:y|ies) (?:it|this|that))",
     rf"(?:or )?so (?:says?|claims?|goes)(?! (?:\w+ ){{0,2}}{_SOURCE}\b)(?: \w+){{1,4}}",
     rf"(?:or )?{_IT} is (?:\w+ )?(?:what|how) (?!(?:\w+ ){{0,2}}{_SOURCE}\b)(?:\w+ ){{1,4}}(?:promises?|claims?|wants?"
     r"|thinks?|believes?|hopes?)\b.{0,30}",
     rf"everything but {_IT} is (?:true|so|right)|there (?:is|was) (?:an? )?(?:typo|error|mistake|slip) in (?:that"
-    r"|this|it)\b"
-    r".{0,20}",
+    r"|this|it)\b.{0,20}",
     # about another thing, or for another person
     r"(?:that|this|it)(?: one| message| reply| answer)? (?:was|is) (?:\w+ )?(?:for|about|to|from) (?:another|a"
-    r" different"
-    r"|some(?:one|body) else|my)\b.{0,30}",
+    r" different|some(?:one|body) else|my)\b.{0,30}",
     rf"{_IT} is not (?:about|for|meant for) you|i (?:must have |have |had |just )?(?:mixed|confused|mistook) (?:you"
-    r"|this|that"
-    r"|it|them)(?: up)? (?:with|for) .{1,30}",
+    r"|this|that|it|them)(?: up)? (?:with|for) .{1,30}",
     r"(?:i (?:had |have |must have )?\w+(?: \w+)? |(?:that|this|it) (?:is|was) )?(?:that )?(?:from |in |for |of |up"
-    r" )?(?:the )?"
-    r"wrong \w+|(?:that|this|it) (?:is|was) (?:for )?(?:yesterday|some(?:body|one) else)(?:'s)?(?: \w+)?",
+    r" )?(?:the )?wrong \w+|(?:that|this|it) (?:is|was) (?:for )?(?:yesterday|some(?:body|one) else)(?:'s)?(?: \w+)?",
     # a joke, a dream or a wish
     r"as if|in (?:your|my) dreams|gotcha|(?:i )?had you (?:there|going)|(?:i )?(?:fooled|tricked) you|i woke up"
     r"|end of (?:the )?(?:test|joke|dream)|(?:\w+ )?the (?:other way a?round|reverse|opposite)"
@@ -330,8 +316,7 @@ HEDGE = re.compile(
 """Says in a sentence that it may not be so."""
 HEARSAY = re.compile(
     r"\b(?:(?:someone|somebody|some(?: \w+)?|people|locals|others|an? (?:\w+ )?(?:friend|forum|blog|post|stranger"
-    r"|cousin"
-    r"|neighbou?r|colleague|user|guy|website|site|page|article))(?: (?:on|in|from|at|of)(?: \w+){1,2})?"
+    r"|cousin|neighbou?r|colleague|user|guy|website|site|page|article))(?: (?:on|in|from|at|of)(?: \w+){1,2})?"
     rf" (?:\w+ly )?(?:quotes?|{_SAYS})"
     r"|(?<!this )(?<!that )(?:thinks|reckons|believes|guesses|suspects|swears|insists)(?! in\b)|they (?:say|claim"
     r"|reckon)"
@@ -362,8 +347,7 @@ OPENS_WITH_MAYBE = (
 """Makes a guess of what a message begins with, and so of all that it says."""
 FOUND_OUT = re.compile(
     r"\b(?:(?:i|we) (?:have |had |then |also |just |now )*(?:double-?checked|checked|looked|searched|asked|found"
-    r"|verified"
-    r"|confirmed|went|know|tried|measured|counted|used)|let me|so i \w+ed|turns out|turned out|according to"
+    r"|verified|confirmed|went|know|tried|measured|counted|used)|let me|so i \w+ed|turns out|turned out|according to"
     r"|after (?:checking|looking|searching)|i will (?:check|look|find|ask|see))\b"
 )
 """Says that what was not known is known by now."""

@@ -412,8 +412,7 @@ FORMS: tuple[Form, ...] = (
         rf"\b{_NOUNS}(?: \w+){{0,3}} (?:is|are|was) (?:missing|needed|required|unknown|unclear|still open|not "
         rf"(?:given|specified|provided|clear|stated|mentioned))\b|\bmissing (?:is|are)?\b.{{0,30}}\b{_NOUNS}\b",
         r"\byou (?:did not|have not|had not|forgot to|still have to|need to|must|will have to) (?:yet )?(?:say|"
-        r"said|mention|mentioned|tell|told|specify|specified|give|given|provide|provided|include|choose|decide|"
-        r"name)\b",
+        r"said|mention|mentioned|tell|told|specify|specified|give|given|provide|provided|include|choose|decide|name)\b",
         rf"\bi (?:do not|still do not) (?:yet )?(?:know|have) (?:{_WH}|whether|(?:the|his|her|their|your|a|an|"
         rf"enough)(?: \w+){{0,3}} (?:{_NOUNS}))\b(?!.{{0,50}}\b(?:let me|i will|so i)\b)",
         rf"^(?:please |kindly |just |then |and |or |also ){{0,8}}{_GIVE} (?:me )?(?:the|your|his|her|their|its|a|an|"
@@ -516,8 +515,7 @@ FORMS: tuple[Form, ...] = (
         r"dice)\b",
         r"\b(?:do|does|did) not (?:\w+ )?(?:have|let me|allow|support|exist|include|offer|provide|give me|work|"
         r"go through|succeed|permit|cover|come with|extend|find|see|show|contain|know how|reach|return|give)\b",
-        r"\b(?:lack|lacks|lacking|without) (?:\w+ )?(?:the|a|any|access|an|that|your|such|permission|tools?|"
-        r"further)\b",
+        r"\b(?:lack|lacks|lacking|without) (?:\w+ )?(?:the|a|any|access|an|that|your|such|permission|tools?|further)\b",
         r"\b(?:beyond|outside|exceeds?) (?:of )?(?:what|my|the|this|these|of)\b",
         r"\b(?:failed|fails|failing|keeps? (?:failing|being)|errored|rejected|refused|went wrong|error|timed out|"
         r"gave up|give up|stuck|have to (?:decline|pass)|must decline)\b",

@@ -127,8 +127,7 @@ _STAGE = re.compile(
     r"){0,6}?\w+(?=[,?.!]|$)"
     r"|^(?:after|by|upon|having) (?:\w{3,12}ing|turned|found|looked|switched)\b[^,]{0,60},(?= (?:the|i|it|your|\w+ (?:is|was|has))\b)"
     r"|\b(?:once|when|as soon as|after|until) (?:it|that|this|everything|the \w+|he|she|they) (?:is|are|has|have|was|"
-    r"goes|replies|arrives)"
-    r"(?: \w+){0,3}(?=[?.,!]|$)"
+    r"goes|replies|arrives)(?: \w+){0,3}(?=[?.,!]|$)"
 )
 _PLEASED = re.compile(
     r"\b(?:i am|we are) (?:pleased|happy|glad|delighted) to (?:confirm|report|inform you|say|tell you|let you know|announce)(?: that)?\b"
