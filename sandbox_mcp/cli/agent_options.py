@@ -78,7 +78,27 @@ def chosen_agent(options: Mapping[str, Any]) -> "Agent":
         python=options["agent_python"],
         patience=options.get("max_turn_seconds", math.inf),
     )
-    return agent_named(options["agent"], settings)
+    made = agent_named(options["agent"], settings)
+    _check_heeded(options)
+    return made
+
+
+def _check_heeded(options: Mapping[str, Any]) -> None:
+    """See that the agent heeds what was said of agents of some kind; code of the user's own may heed anything.
+
+    Raises:
+        click.UsageError: it does not, and a run would seem to be what it is not.
+    """
+    from sandbox_clients.frameworks import FRAMEWORKS
+    from sandbox_clients.registry import ADDRESS, ASKING, COMMAND, TEXT
+
+    agent = options["agent"]
+    if ":" in agent and not agent.startswith((COMMAND, TEXT, *ADDRESS)):
+        return
+    if options["react"] and agent not in ASKING:
+        raise click.UsageError(f"--react is for the agents {', '.join(ASKING)}, and the agent is {agent!r}")
+    if options["agent_python"] and agent not in FRAMEWORKS:
+        raise click.UsageError(f"--agent-python is for the agents {', '.join(FRAMEWORKS)}, and the agent is {agent!r}")
 
 
 def agent_endpoint(options: Mapping[str, Any]) -> "EndpointSettings":

@@ -107,6 +107,14 @@ MISTAKES = {
         ["import", "openai-chat", "in.json", "--out", "in.json"],
         "'in.json' is there already, and is not a folder; name another place",
     ),
+    "a way to ask without a model": (
+        ["run", "wifi_off", "--agent", "reference", "--react", "--out", "x"],
+        "--react is for the agents openai, responses, anthropic, and the agent is 'reference'",
+    ),
+    "an interpreter without a framework": (
+        ["run", "wifi_off", "--agent", "refuse", "--agent-python", "x", "--out", "x"],
+        "--agent-python is for the agents claude-code,",
+    ),
     "a token without a network": (["serve", "--token", "x"], "--token is for serving over HTTP; add --http"),
 }
 
