@@ -15,6 +15,8 @@ MOST = 1 << 30
 """Bytes that a frame may unpack to; more is an attack and no log."""
 PIECE = 1 << 20
 """Bytes that are unpacked at a time."""
+ZEROS = 256
+"""So many zeros on end are not what a compressor writes."""
 _DATA, _INDEX = 0xFD2FB528, 0x184D2A5A
 _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 
@@ -82,12 +84,12 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
     Raises:
         TrajectoryError: the file does not begin as a pack does, and nothing in it does either.
     """
-    at, size = 0, len(data)
+    at, size = 0, _written(data)
     waiting: tuple[int, int] | None = None
     while at + 4 <= size:
         magic = _magic(data, at)
         if magic in _SKIPPABLE:
-            end, whole = _end_of_index(data, at)
+            end, whole = _end_of_index(data, at, size)
             if magic == _INDEX and waiting:
                 yield PackFrame(*waiting, data[at + 8 : end] if whole else None)
                 waiting = None
@@ -95,7 +97,7 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
         else:
             if waiting:
                 yield PackFrame(*waiting, None)
-            end, whole = _end_of_blocks(data, at) if magic == _DATA else (at, False)
+            end, whole = _end_of_blocks(data, at, size) if magic == _DATA else (at, False)
             waiting = (at, end)
             led_on = whole and (end + 4 > size or _magic(data, end) in (_DATA, *_SKIPPABLE))
         if led_on:
@@ -113,6 +115,16 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
         yield PackFrame(*waiting, None)
 
 
+def _written(data: mmap.mmap) -> int:
+    """How many bytes of a file were written: where the power failed, its end may be zeros that nobody wrote."""
+    end = len(data)
+    while end >= ZEROS and data[end - ZEROS : end] == bytes(ZEROS):
+        end -= ZEROS
+    while 0 < end < len(data) and data[end - 1] == 0:
+        end -= 1
+    return end
+
+
 def _magic(data: mmap.mmap, at: int) -> int:
     return int.from_bytes(data[at : at + 4], "little")
 
@@ -123,15 +135,14 @@ def _next_head(data: mmap.mmap, start: int) -> int | None:
     return min((place for place in places if place >= 0), default=None)
 
 
-def _end_of_index(data: mmap.mmap, start: int) -> tuple[int, bool]:
+def _end_of_index(data: mmap.mmap, start: int, size: int) -> tuple[int, bool]:
     """Where what is to be skipped ends, and whether it is whole; an index is JSON, and is so with its last bracket."""
     end = start + 8 + int.from_bytes(data[start + 4 : start + 8], "little")
-    return end, start + 8 <= end <= len(data) and (_magic(data, start) != _INDEX or data[end - 1 : end] == b"}")
+    return end, start + 8 <= end <= size and (_magic(data, start) != _INDEX or data[end - 1 : end] == b"}")
 
 
-def _end_of_blocks(data: mmap.mmap, start: int) -> tuple[int, bool]:
+def _end_of_blocks(data: mmap.mmap, start: int, size: int) -> tuple[int, bool]:
     """Where a frame ends, and whether it is whole; if it was cut off, where its last whole block ends."""
-    size = len(data)
     if start + 5 > size:
         return start, False
     told = data[start + 4]

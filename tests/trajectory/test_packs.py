@@ -230,6 +230,20 @@ def test_a_damaged_index_takes_no_session_with_it(two_frames: tuple[Path, int]) 
         assert read_where_damaged(pack, place, place + 1) == whole, place
 
 
+@each("zeros", [600, 5000])
+def test_a_pack_that_ends_in_zeros_as_where_the_power_failed_is_cut_off_there(tmp_path: Path, zeros: int) -> None:
+    pack = packed(tmp_path, *(log_of(f"s{number}", "".join(map(str, range(400)))) for number in range(4)))
+    whole, spoilt = pack.read_bytes(), tmp_path / f"{zeros}.jsonl.zst"
+    last = whole.rindex(b"\x5a\x2a\x4d\x18")  # the index of the second frame
+    for end in (last, last - 20):
+        spoilt.write_bytes(whole[:end] + bytes(zeros + end % 7))
+        found = find_logs([spoilt])
+        assert [path.name for path in found] == ["s0.jsonl", "s1.jsonl", "s2.jsonl", "s3.jsonl"][
+            : 4 if end == last else 3
+        ]
+        assert "is cut off at byte" in found.cut[0]
+
+
 def test_where_nobody_knows_what_was_lost_the_pack_is_named(two_frames: tuple[Path, int]) -> None:
     pack, second = two_frames
     found = read_where_damaged(pack, 30, second)
