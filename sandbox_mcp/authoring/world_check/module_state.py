@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cached_property
+from io import BytesIO, StringIO
 from types import FunctionType, GeneratorType, ModuleType
 from typing import Any, cast
 
@@ -73,8 +74,6 @@ class _Look:
             yield from enumerate(list(cast("Iterable[Any]", value)))
         elif isinstance(value, random.Random):
             yield "state", hash(value.getstate())
-        elif isinstance(value, ContextVar):
-            yield "now", cast("ContextVar[Any]", value).get(None)
         elif isinstance(value, GeneratorType):
             frame = cast("GeneratorType[Any, Any, Any]", value).gi_frame
             yield "line", None if frame is None else frame.f_lasti
@@ -85,11 +84,8 @@ class _Look:
             yield from ((name, part) for name, part in list(vars(value).items()) if not name.startswith("__"))
         elif type(value).__module__ in self._own:
             yield from _attributes(value)
-        elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
-            try:
-                yield "so far", repr(value.__reduce__())
-            except TypeError:  # it does not say how far it is
-                yield "so far", repr(value)
+        else:
+            yield from _in_the_librarys(value)
 
     def _kept_by(self, function: FunctionType) -> Iterator[tuple[str, object]]:
         """What a function keeps from call to call."""
@@ -101,6 +97,21 @@ class _Look:
                     yield name, cell.cell_contents
                 except ValueError:  # nothing is in it yet
                     yield name, None
+
+
+def _in_the_librarys(value: Any) -> Iterator[tuple[str, object]]:
+    """What is in an object of a kind that Python's library has for keeping things or giving them one by one."""
+    if isinstance(value, StringIO | BytesIO):
+        yield "text", value.getvalue()
+    elif type(value).__module__ in ("array", "queue", "_queue"):
+        yield "items", list(getattr(value, "queue", value))
+    elif isinstance(value, ContextVar):
+        yield "now", cast("ContextVar[Any]", value).get(None)
+    elif type(value).__module__ in ("builtins", "itertools") and hasattr(value, "__next__"):
+        try:
+            yield "so far", repr(value.__reduce__())
+        except TypeError:  # it does not say how far it is
+            yield "so far", repr(value)
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, object]]:

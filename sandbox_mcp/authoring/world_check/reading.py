@@ -37,7 +37,7 @@ CHANGING_FIRST = {
 """Functions that change their first argument."""
 CHANGEABLE = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict"}
 """What makes something that can change."""
-STEPPING = {"list", "tuple", "enumerate", "iter", "str", "repr", "deque", "Counter"}
+STEPPING = {"list", "tuple", "dict", "enumerate", "iter", "str", "repr", "deque", "Counter"}
 """What goes through what it is given, and keeps or shows the order."""
 HANDING_ON = {"map", "filter", "zip", "chain", "islice", "starmap"}
 """What hands on what it is given one by one, in whatever order."""

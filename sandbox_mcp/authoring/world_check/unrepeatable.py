@@ -31,15 +31,20 @@ SEEDED = {"random.Random", "numpy.random.default_rng", "numpy.random.RandomState
 """Generators, which give the same every time where they are given a seed."""
 NO_CHANCE = {"secrets.compare_digest"}
 
+SHARED = {"decimal.getcontext", "decimal.setcontext"}
+"""What stands for something that is in no module of a world, and lasts as if it were."""
+
 OUTSIDE = {
     "threading", "multiprocessing", "concurrent", "asyncio", "ctypes", "platform", "getpass", "locale", "requests",
     "httpx", "aiohttp", "urllib", "socket", "socketserver", "subprocess", "shutil", "http", "sqlite3", "tempfile", "os",
     "sys", "signal", "select", "selectors", "ssl", "smtplib", "ftplib", "imaplib", "poplib", "gzip", "bz2", "lzma",
-    "zipfile", "tarfile", "shelve", "dbm", "fileinput", "linecache", "webbrowser", "pty", "posix",
+    "zipfile", "tarfile", "shelve", "dbm", "fileinput", "linecache", "webbrowser", "pty", "posix", "atexit", "gc",
+    "resource", "sched",
 }  # fmt: skip
 OUTSIDE_NAMES = {
     *("io.open", "io.FileIO", "codecs.open", "logging.FileHandler", "logging.basicConfig", "pathlib.Path.cwd"),
     *("pathlib.Path.home", "importlib.import_module", "importlib.reload", "pkgutil.get_data", "runpy.run_path"),
+    *("inspect.stack", "inspect.currentframe", "zoneinfo.available_timezones"),
 }
 INSIDE = {
     *("urllib.parse", "http.HTTPStatus", "http.HTTPMethod", "sys.maxsize", "sys.float_info", "sys.intern", "os.sep"),
@@ -62,6 +67,8 @@ def sin_of(path: str) -> Sin | None:
     path = path.removeprefix("builtins.")
     if path in BUILT_IN:
         return "outside_io", f"{path}() reaches outside the world"
+    if path in SHARED:
+        return "module_state", f"{path} gives what all sessions of a process have"
     if path in CLOCKS:
         return "host_clock", f"{path} tells the host's time"
     if path in CHANCE_NAMES or (_within(path, CHANCES) and path not in SEEDED | NO_CHANCE | CHANCES):
