@@ -140,6 +140,11 @@ class TapeWriter:
         for value in headers.values():
             self._secrets.update(part for part in (value, *value.split(" ", 1)[1:]) if len(part) >= SHORTEST)
 
+    def unlisted(self, tools: Iterable[Tool]) -> Sequence[str]:
+        """The names to be left out that none of these tools mentions: they may be misspelt."""
+        schemas = json.dumps([[tool.input_schema, tool.output_schema] for tool in tools])
+        return [name for name in sorted(self._redacted) if json.dumps(name) not in schemas]
+
     def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Write a call and what came of it; what was secret in one call is so in all calls and answers from then on."""
         if self._redacted:
@@ -197,6 +202,8 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
             recorder.list(tools)
             for what in _kept_back(client.server_capabilities):
                 tell(f"not passed on: {what}")
+            for name in recorder.unlisted(tools):
+                tell(f"no tool lists {name!r}, which is to be left out; calls and answers are searched for it anyhow")
             entered = True
             yield mirror.server()
     except Exception as error:

@@ -198,7 +198,12 @@ def test_the_reference_server_of_git_is_replayed_to_the_byte(tmp_path: Path):
 
 
 def through(
-    tape: Path, tools: Sequence[Tool], called: Called, talk: Callable[[Client], Awaitable[Any]], mode: Any = "auto"
+    tape: Path,
+    tools: Sequence[Tool],
+    called: Called,
+    talk: Callable[[Client], Awaitable[Any]],
+    mode: Any = "auto",
+    redacted: frozenset[str] = frozenset(),
 ) -> Sequence[str]:
     """Has a client talk to a server in this process through a mirror; gives what the mirror told."""
     told: list[str] = []
@@ -213,7 +218,7 @@ def through(
                 yield client
 
     async def mirror() -> None:
-        with recording(tape, frozenset()) as recorder:
+        with recording(tape, redacted) as recorder:
             async with mirrored(Inside(), recorder, told.append) as face, Client(face, mode=mode) as client:
                 await talk(client)
 
@@ -354,6 +359,21 @@ def test_a_server_that_lists_its_tools_without_end_is_not_asked_for_ever():
     with TemporaryDirectory() as folder, pytest.raises(SandboxError, match="without end"):
         anyio.run(mirror, Path(folder) / "tape.jsonl")
     assert asked == MOST_PAGES
+
+
+def test_a_name_to_be_left_out_that_no_tool_lists_is_told(tmp_path: Path):
+    async def called(_: Any, __: Any) -> CallToolResult:
+        return text("you are in")
+
+    async def talk(client: Client) -> None:
+        await client.call_tool("log-in", {"auth": {"pin": "47110"}, "pni": "47110"})
+
+    schema = {"type": "object", "properties": {"auth": {"properties": {"pin": {"type": "string"}}}}}
+    told = through(tmp_path / "t.jsonl", [tool("log-in", schema)], called, talk, redacted=frozenset({"pin", "pni"}))
+    assert [line for line in told if "left out" in line] == [
+        "no tool lists 'pni', which is to be left out; calls and answers are searched for it anyhow"
+    ]
+    assert "47110" not in (tmp_path / "t.jsonl").read_text()
 
 
 PIN = 'pa"ss\\wörd'
