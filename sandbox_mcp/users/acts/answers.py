@@ -17,7 +17,10 @@ _DISTANCE = (
     r"steps|blocks?)\b|\b(?:far|near\w*|close|away|distance|next door|around the corner|stone's throw|walk\w*)\b"
 )
 _CURRENCY = r"(?:us |american |canadian |australian )?(?:dollars?|bucks|usd|euros?|eur|pounds?|gbp|yen|jpy|francs?|chf|[a-z]{3}\b)"
-_MONEY = rf"[$€£¥]\s?\d|{_NUMBER}[\d.,\s]{{0,20}}(?:\w+ ){{0,2}}?{_CURRENCY}|\b\d[\d,]*\.\d\d\b(?!\d)"
+_MONEY = (
+    rf"[$€£¥]\s?\d|{_NUMBER}[\d.,\s]{{0,20}}(?:[a-z]\w{{0,19}} ){{0,2}}?{_CURRENCY}|\b\d[\d,]{{0,15}}\.\d\d\b(?!\d)"
+)
+_AMOUNT = r"\b(?:convert|how much (?:is|are))\b"
 _RATE = r"(?:\b(?:one|1|a single|each) (?:euro|eur|dollar|usd|pound|gbp|yen|unit)|[€$£]\s?1\b)[^.!?\n]{0,80}?\d[\d.,]*|\brate\b[^!?\n]{0,60}?\d[\d.,]*"
 _WEATHER = (
     r"\b(?:sun\w*|rain\w*|cloud\w*|snow\w*|wind\w*|storm\w*|fog\w*|mist\w*|dry|wet|clear\w*|degrees|warm\w*|cold\w*|cool\w*|hot|mild|"
@@ -31,7 +34,7 @@ _SOUGHT = {
         ("distance", r"\bhow far\b|\bdistance\b", _DISTANCE),
         (
             "money",
-            r"\b(?:convert|how much (?:is|are))\b.*\b(?:dollars?|euros?|pounds?|yen|francs?|usd|eur|gbp)\b",
+            rf"(?m)^(?:(?!{_AMOUNT}).)*{_AMOUNT}.*\b(?:dollars?|euros?|pounds?|yen|francs?|usd|eur|gbp)\b",
             _MONEY,
         ),
         ("weather", r"\b(?:weather|forecast|rain|temperature|umbrella|sunny|snow)\b", _WEATHER),
