@@ -248,6 +248,9 @@ def _told(suite: Suite, stage: RehearsalStage, tried: Tried) -> Complaint:
         # a limit that was reached, a call that failed, what a reply lacks, the first milestone that was not met, or
         # else a minefield or a change that nobody asked for
         found = stage.rehearse(mutant.solution, mutant.variant, mutant.known)
+        if found.ending == "world_failed":
+            why = found.log.ended.detail if found.log.ended else ""
+            return _complaint(suite, name, "world", mutant.path, f"cannot be played: {why}", mutant.id)
         graded = details(stage.scenario, evaluate(stage.scenario, found.log))
         failed = ((made, "fails with" if made.arguments is not None else "cannot be called:") for made in found.done)
         calls = (f"{made.call.tool} {how} {made.error}" for made, how in failed if made.error)

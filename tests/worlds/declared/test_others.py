@@ -230,6 +230,13 @@ def ends(place: Path, text: str) -> list[SessionEnded]:
     return [ended] if ended else []
 
 
+def test_deep_lint_names_the_place_where_an_act_of_the_user_fails(place: Path) -> None:
+    (place / "attic.py").write_text(WORLD.replace('return "There are letters in it."', "return {}[label]"), "utf-8")
+    [complaint] = lint_scenario(Suite([place / "attic.yaml"]), "look_for_letters").complaints
+    assert (complaint.rule, complaint.mutant) == ("world", "reference:1:base")
+    assert "cannot be played: open_box() of the world failed at attic.py:" in complaint.problem
+
+
 def test_show_says_what_each_may_write(place: Path) -> None:
     assert place
     shown = CliRunner().invoke(group, ["worlds", "show", "attic"]).output
