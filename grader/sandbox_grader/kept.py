@@ -174,14 +174,12 @@ class KeptScores:
                     return
                 asked = "SELECT chunk, counted, details FROM scores WHERE key = ? ORDER BY chunk"
                 for chunk, counted, details in store.execute(asked, (self._key,)):
-                    for name, graded in self._chunk(_read(counted), _read(details)):
-                        self._holding.add(chunk)
-                        yield name, graded
+                    yield from self._chunk(chunk, _read(counted), _read(details))
         except _BROKEN as error:  # the other logs are graded again
             if _lies_in_the_file(error):
                 self._remove()
 
-    def _chunk(self, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
+    def _chunk(self, chunk: int, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
         parts: list[str] = counted["parts"]
         places_of: list[list[int]] = counted["told"]
         told = [
@@ -189,7 +187,11 @@ class KeptScores:
             for places, text in zip(places_of, details, strict=True)
         ]
         for name, digest, session, trial, seconds, which, *more in counted["logs"]:
-            if digest and self._digest(name) == digest:
+            now = self._digest(name)
+            if not now and (self._place.parent / name.partition(os.sep)[0]).exists():
+                self._holding.add(chunk)  # of a log that was not asked about, or of one in a pack that was not
+            if digest and now == digest:
+                self._holding.add(chunk)
                 warnings, problem = more or ((), "")
                 found = None if which is None else told[int(which)]
                 yield name, GradedLog(session, trial, seconds, found, tuple(warnings), problem)

@@ -1,13 +1,15 @@
 """What an index says of a session, from its log: on all cores, and graded only where no scores are kept beside it.
 
-Policy: sessions are graded as ``grade`` does it, and what that has kept is not worked out again. A log that cannot be
-read or graded is told of like any other. Few logs are read here, because starting processes would take as long.
+Policy: sessions are graded and their scores kept as ``grade`` does it, and what is kept is not worked out again. A log
+that cannot be read or graded is told of like any other. Few logs are read here, because starting processes would take
+as long.
 """
 
 import json
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -50,8 +52,10 @@ class IndexedLog(NamedTuple):
     text: str
 
 
-_Task = tuple[UnreadLog, GradedLog | None]
-"""A log with what is kept of its scores."""
+_Task = tuple[int, UnreadLog, GradedLog | None]
+"""A log by its place among all, with what is kept of its scores."""
+_Read = tuple[int, IndexedLog, GradedLog | None]
+"""What an index says of the log at that place, and its scores where they were not kept yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,18 @@ class LogReading:
 
     def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:
         """What an index says of these logs, some at a time; in no particular order where there are many."""
-        tasks = self._with_kept_scores(logs)
-        jobs = cores() if len(logs) > ALONE else 1
+        places = self.find.places if isinstance(self.find, SuiteFinder) else None
+        key = None if places is None else scores_key(places, self.mode, str(False), DEFAULT)
+        with closing(ScoreBook([Path(log.path) for log in logs], key)) as book:
+            for told in self._read(_with_kept_scores(logs, book), cores() if len(logs) > ALONE else 1):
+                for place, _, newly in told:
+                    if newly:
+                        book.add(place, newly)
+                yield [indexed for _, indexed, _ in told]
+
+    def _read(self, tasks: Iterator[_Task], jobs: int) -> Generator[Sequence[_Read]]:
         if jobs == 1:
-            yield from ([self.one(log, kept)] for log, kept in tasks)
+            yield from (self.chunk([task]) for task in tasks)
             return
         chunks = iter(lambda: list(islice(tasks, TOGETHER)), [])
         with process_pool(jobs) as pool:
@@ -86,21 +98,26 @@ class LogReading:
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def chunk(self, tasks: Iterable[_Task]) -> list[IndexedLog]:
+    def chunk(self, tasks: Iterable[_Task]) -> list[_Read]:
         """In another process: some logs together."""
-        return [self.one(log, kept) for log, kept in tasks]
+        return [(place, *self.one(log, kept)) for place, log, kept in tasks]
 
-    def one(self, log: UnreadLog, kept: GradedLog | None = None) -> IndexedLog:
-        """What an index says of one log, by its kept scores, or else by grading it."""
+    def one(self, log: UnreadLog, kept: GradedLog | None = None) -> tuple[IndexedLog, GradedLog | None]:
+        """What an index says of one log, by its kept scores, or else by grading it, and then what is to be kept."""
         path = Path(log.path)
         row: dict[str, Any] = {"id": log.id, "run": log.run, "path": log.path, "stamp": log.stamp}
         try:
             scores = SharedScores(details=True).scores(kept, log.path) if kept else None
-            trajectory, scores = (read_trajectory(path), scores) if scores else self.session(path)[0][:2]
+            newly = None
+            if scores is None:
+                trajectory, scores, warnings = self.session(path)[0]
+                newly = GradedLog.of(scores)._replace(warnings=warnings)
+            else:
+                trajectory = read_trajectory(path)
         except SandboxError as error:
             told = {"state": "unscored", "cause": str(error), "cause_group": UNREAD, "scenario": path.stem}
             none = {"categories": "[]", "tools": "[]", "turns": 0, "calls": 0, "errors": 0}
-            return IndexedLog({**row, **told, **none}, "")
+            return IndexedLog({**row, **told, **none}, ""), None
         why = causes(scores, trajectory)
         told = _columns(trajectory, scores)
         first = {"cause": why[0].text if why else "", "cause_group": why[0].group if why else ""}
@@ -111,19 +128,17 @@ class LogReading:
             else:
                 parts += [event.name, event.tool or "", json.dumps(dict(event.arguments), ensure_ascii=False)]
                 parts.append(event.error.message if event.error else json.dumps(event.result, ensure_ascii=False))
-        return IndexedLog({**row, **told, **first}, "\n".join(parts)[:MOST_TEXT])
+        return IndexedLog({**row, **told, **first}, "\n".join(parts)[:MOST_TEXT]), newly
 
-    def _with_kept_scores(self, logs: Sequence[UnreadLog]) -> Iterator[_Task]:
-        """The logs: first those whose kept scores still hold, in the order in which these were kept."""
-        paths = [Path(log.path) for log in logs]
-        places = self.find.places if isinstance(self.find, SuiteFinder) else None
-        key = None if places is None else scores_key(places, self.mode, str(False), DEFAULT)
-        known = set[int]()
-        for place, kept in ScoreBook(paths, key).read():
-            if place not in known:
-                known.add(place)
-                yield logs[place], kept
-        yield from ((log, None) for place, log in enumerate(logs) if place not in known)
+
+def _with_kept_scores(logs: Sequence[UnreadLog], book: ScoreBook) -> Iterator[_Task]:
+    """The logs: first those whose kept scores still hold, in the order in which these were kept."""
+    known = set[int]()
+    for place, kept in book.read():
+        if place not in known:
+            known.add(place)
+            yield place, logs[place], kept
+    yield from ((place, log, None) for place, log in enumerate(logs) if place not in known)
 
 
 def _columns(trajectory: Trajectory, scores: Scores) -> dict[str, Any]:

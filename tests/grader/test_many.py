@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from sandbox_grader import kept
 from sandbox_grader.derived import CODE
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading import grade_logs
@@ -93,6 +94,15 @@ def test_a_changed_log_is_graded_again_and_no_other(folder: Path) -> None:
     report, graded = counted(folder, jobs=1)
     assert graded == 1
     assert told(report) == told(grade_logs(logs(folder), FIND, skip_unreadable=True))
+
+
+def test_grading_some_logs_keeps_what_is_kept_of_the_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "TOGETHER", 1)
+    counted(folder, jobs=1)
+    changed = folder / "trial1.jsonl"
+    changed.write_text(changed.read_text().replace("Wifi is now off.", "Wifi is now on."))
+    grade_many([path for path in logs(folder) if path.name != "trial0.jsonl"][:KEPT_FROM], FIND, jobs=1)
+    assert counted(folder, jobs=1)[1] == 0
 
 
 @pytest.mark.parametrize("option", [{"mode": "compat"}, {"keep_spoiled": True}, {"similarity": "exact"}])

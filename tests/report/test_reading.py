@@ -69,12 +69,18 @@ def test_several_processes_say_what_one_says(two_runs: Path, monkeypatch: pytest
     assert len(alone) == 3 * len(FEW)
 
 
-def test_scores_that_grade_has_kept_are_not_worked_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("keeper", ["grade", "report"])
+def test_scores_that_are_kept_are_not_worked_out_again(
+    keeper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = a_run(tmp_path / "run", trials=7)
     for kept in run.rglob(".scores.db"):
         kept.unlink()
     anew = rows(run)
-    grade_many(find_logs([run]), SuiteFinder())
+    if keeper == "grade":
+        for kept in run.rglob(".scores.db"):
+            kept.unlink()
+        grade_many(find_logs([run]), SuiteFinder())
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("graded again")
