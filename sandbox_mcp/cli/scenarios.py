@@ -249,7 +249,8 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
     from sandbox_mcp.trajectory import read_trajectory
 
     trajectory = read_trajectory(log)
-    made = draft(trajectory, _suite(places), name or f"{trajectory.started.scenario}_draft")
+    folder = out and out.resolve().parent
+    made = draft(trajectory, _suite(places), name or f"{trajectory.started.scenario}_draft", folder)
     if out is None:
         click.echo(made.text, nl=False)
         return

@@ -6,8 +6,10 @@ log; what an author has to think about is named in the notes at its top.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +62,8 @@ class Proof:
         return self.score > 1 - 1e-9 and self.ended
 
 
-def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
-    """Draft a scenario from a session.
+def draft(trajectory: Trajectory, suite: Suite, name: str, folder: Path | None = None) -> Draft:
+    """Draft a scenario from a session; if its file is to stand in a ``folder``, it names a tape by the way from there.
 
     Raises:
         RunError: the name cannot name a scenario, or the log recorded no state or holds no message.
@@ -70,6 +72,9 @@ def draft(trajectory: Trajectory, suite: Suite, name: str) -> Draft:
         raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")
     story = story_of(trajectory)
     entry = _entry(story, suite, name)
+    if folder and entry.get("world") == {"recorded": story.home.origin}:
+        with suppress(ValueError):  # on another drive there is no way from there
+            entry["world"] = {"recorded": Path(relpath(story.home.origin, folder)).as_posix()}
     left_out = [(event.name, event.error.type if event.error else "not one of our tools") for event in story.left_out]
     notes = (*TO_DO, *(f"left out: {name} ({why})" for name, why in left_out))
     title = f"# Drafted from a session of {story.started.scenario!r}. Left to do:"

@@ -240,6 +240,19 @@ def test_a_tool_may_have_the_name_of_the_one_that_takes_actions_as_text(tmp_path
         assert grade(log, scenario).score == 1
 
 
+def test_a_draft_names_its_tape_by_the_way_from_its_own_file(tmp_path: Path):
+    for name in ("lamps.yaml", "lamps.jsonl"):
+        shutil.copy(HERE / name, tmp_path)
+    (tmp_path / "drafts").mkdir()
+    ran = invoke("run", "--agent", "reference", "--scenarios", tmp_path / "lamps.yaml", "--out", tmp_path / "out")
+    assert ran.exit_code == 0
+    [log] = (tmp_path / "out" / "logs").iterdir()
+    draft = tmp_path / "drafts" / "lit.yaml"
+    made = invoke("scenarios", "new", "--from", log, "--world", tmp_path / "lamps.jsonl", "-o", draft)
+    assert made.exit_code == 0, made.output
+    assert "world: {recorded: ../lamps.jsonl}" in draft.read_text(encoding="utf-8")
+
+
 def test_what_only_looks_may_be_said_on_the_tape_afterwards(tmp_path: Path):
     lines = [json.loads(line) for line in LINES]
     for line in lines:
