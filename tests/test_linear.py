@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any, cast
@@ -50,15 +51,15 @@ def patterns(package: str) -> Iterator[tuple[str, str, int, bool]]:
     """Each pattern once: where it stands, what it says, its flags, and whether only the start of a text is matched."""
     for module in modules(package):
         source = module.__spec__.loader.get_source(module.__name__) or ""
-        held = [(name, value, pattern) for name, value in vars(module).items() for pattern in _inside(value)]
+        held = [found for name, value in vars(module).items() for found in _inside(name, value)]
         written_inside = INDENTED.search(source)
         if not held and not written_inside:
             continue
         nodes = list(ast.walk(ast.parse(source)))
         used = _methods(nodes)
-        for name, value, pattern in held:
+        for name, is_used_as, pattern in held:
             if isinstance(pattern.pattern, str):
-                at_start = isinstance(value, re.Pattern) and used.get(name, {"search"}) <= {"match", "fullmatch"}
+                at_start = used.get(is_used_as, {"search"}) <= {"match", "fullmatch"}
                 yield f"{module.__name__}.{name}", pattern.pattern, pattern.flags, at_start
         inner = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
         for call in (node for function in inner if written_inside for node in ast.walk(function)):
@@ -75,27 +76,31 @@ def patterns(package: str) -> Iterator[tuple[str, str, int, bool]]:
                     yield where, written, _flags(call), call.func.attr in ("match", "fullmatch")
 
 
-def _inside(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
+def _inside(name: str, value: Any, is_used_as: str = "", depth: int = 0) -> Iterator[tuple[str, str, re.Pattern[Any]]]:
+    """The patterns in a value, with the name of the value and that by which code gets at the pattern, if it has one."""
     if isinstance(value, re.Pattern):
-        yield value
+        yield name, is_used_as if depth else name, value
         return
-    items: list[Any] = []
+    items: list[tuple[str, Any]] = []
     if depth < 4 and isinstance(value, dict):
         table = cast("dict[Any, Any]", value)
-        items = [*table, *table.values()]
+        items = [("", item) for item in (*table, *table.values())]
     elif depth < 4 and isinstance(value, (tuple, list, set, frozenset)):
-        items = list(value)  # pyright: ignore[reportUnknownArgumentType]
-    for item in items:
-        yield from _inside(item, depth + 1)
+        items = [("", item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    elif depth < 4 and is_dataclass(value) and not isinstance(value, type):
+        items = [(item.name, getattr(value, item.name)) for item in fields(value)]
+    for inner, item in items:
+        yield from _inside(name, item, inner, depth + 1)
 
 
 def _methods(nodes: Sequence[ast.AST]) -> dict[str, set[str]]:
-    """By which methods each name of a module is used; handing a name on counts as searching."""
+    """By which methods each name and attribute of a module is used; handing one on counts as searching."""
     used: dict[str, set[str]] = {}
     methods = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            used.setdefault(node.id, set()).add(methods.get(id(node), "search"))
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            used.setdefault(name, set()).add(methods.get(id(node), "search"))
     return used
 
 

@@ -65,37 +65,36 @@ _SURE = (
 _UNGIVEN = "(?<!gave )(?<!gave it )(?<!gave that )"
 """Before a word for leave, to keep out leave that was given already."""
 
+_NOWHERE = "(?!)"
+"""A pattern that is found in no text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A kind of clause with its patterns: those that begin a clause, those that begin at a word, and the others."""
 
     kind: ClauseKind
-    first: re.Pattern[str] | None
-    at_words: re.Pattern[str] | None
-    others: re.Pattern[str] | None
+    first: re.Pattern[str]
+    at_words: re.Pattern[str]
+    others: re.Pattern[str]
     asks: bool | None
 
     def fits(self, clause: str) -> bool:
         """Whether one of the patterns is found in a clause."""
-        return bool(
-            (self.first and self.first.match(clause))
-            or (self.at_words and self.at_words.search(clause))
-            or (self.others and self.others.search(clause))
-        )
+        return bool(self.first.match(clause) or self.at_words.search(clause) or self.others.search(clause))
 
 
 def _form(kind: ClauseKind, *patterns: str, asks: bool | None = None) -> Form:
     """A form of some patterns; what many of them begin with is looked for once, which halves the time."""
     ways = [way for pattern in patterns for way in alternatives(pattern)]
-    first = [way.removeprefix("^") for way in ways if way.startswith("^")]
+    starting = [way.removeprefix("^") for way in ways if way.startswith("^")]
     at_words = [way.removeprefix(r"\b") for way in ways if way.startswith(r"\b")]
     others = [f"(?:{way})" for way in ways if not way.startswith(("^", r"\b"))]
     return Form(
         kind,
-        re.compile("|".join(first)) if first else None,
-        re.compile(rf"\b(?:{'|'.join(at_words)})") if at_words else None,
-        re.compile("|".join(others)) if others else None,
+        re.compile("|".join(starting) or _NOWHERE),
+        re.compile(rf"\b(?:{'|'.join(at_words)})" if at_words else _NOWHERE),
+        re.compile("|".join(others) or _NOWHERE),
         asks,
     )
 
