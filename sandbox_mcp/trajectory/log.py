@@ -81,11 +81,16 @@ class LogWriter:
 
     def __init__(self, path: Path, *, exists: bool = False) -> None:
         """Open a log, which is made with its folder unless it has to be there already."""
-        if not exists:
-            path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-        self._descriptor = os.open(path, flags if exists else flags | os.O_CREAT, 0o666)
+        made = flags if exists else flags | os.O_CREAT
+        try:
+            self._descriptor = os.open(path, made, 0o666)
+        except FileNotFoundError:
+            if exists:
+                raise
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, made, 0o666)
 
     def write(self, event: Event) -> None:
         """Append one event as one line.
