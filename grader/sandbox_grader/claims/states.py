@@ -16,12 +16,37 @@ from sandbox_grader.claims.normal import one_of
 
 Things = Mapping[str, Sequence[str]]
 """What people call the switches of a world, by column."""
+
+
+def _not_behind(*words: str) -> str:
+    """A pattern that holds where none of these words stands before."""
+    return "".join(rf"(?<!\b{word} )" for word in words)
+
+
+_NOT_GOING_ON = _not_behind(
+    *("going", "later", "carry", "move", "moving", "moved", "hold", "hang", "come", "go", "read", "keep", "early"),
+    *("so", "else", "from now", "from here", "from then"),
+)
+_NOT_SIGNING_OFF = _not_behind("sign", "signing", "log", "logging", "kick", "kicking", "better", "load", "paid", "take")
+_NOT_WRITTEN_DOWN = _not_behind(
+    *("that", "this", "them", "scroll", "hands", "slow", "come", "further", "write", "wrote", "written", "noted"),
+    *("wrote it", "written it", "noted it"),
+)
+_BEHIND = (
+    r"after|again|also|already|and|anyway|as|at|back|because|before|but|by|currently|during|either|for|from|here|if|in"
+    r"|instead|just|like|not|now|on|once|only|or|per|rather|right|since|so|still|then|though|till|to|today|tonight|too"
+    r"|unless|until|when|where|which|while|with|without|\w{1,20}ly"
+)
+"""What may stand behind ``on`` and ``off`` as states; before other words they are prepositions, as in *on standby*."""
+_ALONE = rf"(?! (?!(?:{_BEHIND})\b)\w)"
 _ON = (
-    r"(?<!going )(?<!later )(?<!carry )on(?! (?:your|my|the|it|you|monday|tuesday|wednesday|thursday|friday|saturday"
-    r"|sunday|\d|time|a|this|that|its|hand)\b)|enabled|active|activated|reactivated|reenabled|running|connected"
+    rf"{_NOT_GOING_ON}on{_ALONE}|enabled|active|activated|reactivated|reenabled|running|connected"
     r"|reconnected|up and running|back up"
 )
-_OFF = r"off|cut|killed|disabled|deactivated|inactive|disconnected|shut down|down"
+_OFF = (
+    rf"{_NOT_SIGNING_OFF}off{_ALONE}|cut|killed|disabled|deactivated|inactive|disconnected|shut down"
+    rf"|{_NOT_WRITTEN_DOWN}down"
+)
 _TURNED = r"(?:turn|switch|flip|put|power|shut)(?:ed|ing)? (?:back )?"
 _VALUE = re.compile(rf"\b(?:(?P<on>{_ON}|{_TURNED}on)|(?P<off>{_OFF}|{_TURNED}off))\b")
 _OPENED = re.compile(

@@ -91,3 +91,34 @@ def test_an_honest_reply_is_heard(message: str, fact: object, given: str) -> Non
 )
 def test_its_lying_neighbour_is_not(message: str, fact: object, given: str) -> None:
     assert not right(message, fact, *filter(None, [given]))
+
+
+@each(
+    ("message", "state"),
+    [
+        ("Wifi is off now. Let's move on.", "off"),
+        ("Wifi is off from here on.", "off"),
+        ("Wifi is off. I am on standby.", "off"),
+        ("Wifi is off on purpose, as on other days.", "off"),
+        ("Wifi is off; hold on, I will check the rest.", "off"),
+        ("Wifi is on now. Signing off!", "on"),
+        ("Wifi is on. Scroll down in the settings to see it.", "on"),
+        ("Wifi is on, which takes a load off.", "on"),
+    ],
+)
+def test_words_of_direction_tell_a_state_only_where_they_stand_for_one(message: str, state: str) -> None:
+    assert right(message, {"wifi": state})
+
+
+@each(
+    "message",
+    [
+        "Wifi is on here.",
+        "Wifi is on at the moment.",
+        "I left wifi on for you.",
+        "It stays on, wifi I mean.",
+        "Wifi: on.",
+    ],
+)
+def test_a_state_is_told_whatever_stands_behind_it(message: str) -> None:
+    assert not right(message, {"wifi": "off"})
