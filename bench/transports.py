@@ -2,7 +2,8 @@
 
 Run as ``python -m bench transports [SESSIONS]``. The same sessions are played and recorded without MCP, in memory and
 over HTTP, in turn. The floor of either is what the SDK's client and low-level server take there for the same tools,
-calls and results: no world, no user, no log. CPU time of this process, in which server and agent both live.
+calls and results: no world, no user, no log. CPU time of this process, in which server and agent both live. Making the
+file of a log costs some disks more than the rest of a short session: ``TMPDIR=/dev/shm`` leaves the disk out.
 """
 
 import statistics
