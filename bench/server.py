@@ -25,7 +25,7 @@ from bench.load import LEGACY, MODERN, ROOT, Calls, Http, Stdio, pump
 from bench.table import BudgetRow, show
 
 TOOLS = 40
-PER_CALL, START, MEMORY = 1.2, 1.3, 100
+PER_CALL, START, MEMORY = 1.2, 1.2, 100
 OUR_CALLS: Calls = [
     ("set_wifi_status", {"on": False}),
     ("get_wifi_status", {}),

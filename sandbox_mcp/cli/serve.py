@@ -222,7 +222,7 @@ def _users(given: Mapping[str, Any]) -> Mapping[str, "UserFactory"]:
 def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) -> None:
     import anyio
 
-    gc.disable()  # what is loaded here stays; looking through it again and again takes a tenth of the time to start
+    gc.disable()  # what is loaded here stays; looking through it even once takes a twelfth of the time to start
     try:
         from sandbox_mcp.session.state_folder import StateDir
 
@@ -241,6 +241,7 @@ def _serve_stdio(manager: "SessionManager", play: Play, state_dir: Path | None) 
             lobby = Lobby(manager, seat, _announce, app)
             server = lobby_server(manager.suite, lobby, elicits=play.elicits, app=app)
     finally:
+        gc.freeze()
         gc.enable()
 
     async def serve() -> None:

@@ -44,7 +44,7 @@ def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
     from sandbox_mcp.worlds import named
 
     suite = Suite(places, world=world)
-    for name in dict.fromkeys(map(suite.world, suite.names("*"))) if places else ():
+    for name in suite.worlds_played() if places else ():
         named(name)
     return suite
 

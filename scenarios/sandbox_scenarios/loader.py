@@ -193,6 +193,17 @@ class Suite:
             self._known.names[world] = found
         return self._known.names[world]
 
+    def worlds_played(self) -> tuple[str, ...]:
+        """The names of the worlds of all scenarios in these files that can be played, each once.
+
+        Raises like :meth:`names`.
+        """
+        found = cast("tuple[str, ...] | None", self._kept.get("worlds", "*", tuple))
+        if found is None:
+            found = tuple(dict.fromkeys(map(self.world, self.names("*"))))
+            self._kept.put("worlds", "*", found, map(str, self._paths((BUILT_IN,))))
+        return found
+
     def tagged(self, pattern: str) -> tuple[str, ...]:
         """The names of all scenarios that can be played and have a tag that fits a pattern, whatever their world.
 

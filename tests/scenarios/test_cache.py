@@ -78,7 +78,7 @@ class TestWhatIsKept:
     @pytest.mark.usefixtures("home")
     def test_a_second_process_neither_parses_nor_validates(self, path: Path) -> None:
         code = ALL + (
-            "print(suite.names(), suite.get('mine').about, suite.get('wifi_off').about)\n"
+            "print(suite.names(), suite.worlds_played(), suite.get('mine').about, suite.get('wifi_off').about)\n"
             "print(any(name in sys.modules for name in ('yaml', 'pydantic')))"
         )
         told = [
@@ -95,6 +95,14 @@ class TestWhatIsKept:
             assert Suite([path]).names("office") == ()
             assert Suite([path]).names("*") == ("mine",)
             assert Suite([path]).names("ph?ne") == ("mine",)
+
+    @pytest.mark.usefixtures("home")
+    def test_the_worlds_that_are_played_are_those_of_the_own_files_each_once(self, tmp_path: Path) -> None:
+        second = entry("about: Second.").replace("mine", "second")
+        path = written(tmp_path, file_of(entry("about: First."), second))
+        for _ in range(2):
+            assert Suite([path]).worlds_played() == ("phone",)
+            assert set(Suite().worlds_played()) == {Suite().world(name) for name in Suite().names("*")}
 
     def test_what_is_no_part_of_a_scenario_is_not_kept(self, home: Path) -> None:
         cache = SuiteCache.of({}, loader.BUILT_IN)
