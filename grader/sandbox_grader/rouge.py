@@ -7,9 +7,10 @@ the same expected text against every message of a log.
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
+from types import SimpleNamespace
 
 _HAS_TOKEN = re.compile("[a-z0-9]")
 
@@ -94,7 +95,9 @@ def _tokenize() -> Callable[[str], list[str]]:
             spec = find_spec(package)
             if spec is not None:
                 sys.modules[package] = module_from_spec(spec)
-        return import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True).tokenize
+        stem = import_module("nltk.stem.porter").PorterStemmer().stem
+        stemmer = SimpleNamespace(stem=lru_cache(maxsize=16_384)(stem))  # words come again more often than texts
+        return partial(import_module("rouge_score.tokenize").tokenize, stemmer=stemmer)
     finally:
         for name in () if loaded else [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
             del sys.modules[name]

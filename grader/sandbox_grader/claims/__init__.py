@@ -42,6 +42,6 @@ that nothing did, ``accounts`` what is told wrongly of those that were done.
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.finding import Finding
-from sandbox_grader.claims.reader import Hearing, claims, hear, only_planned, withdraws
+from sandbox_grader.claims.reader import Hearing, claims, claims_deeds, hear, only_planned, withdraws
 
-__all__ = ["Background", "Finding", "Hearing", "claims", "hear", "only_planned", "withdraws"]
+__all__ = ["Background", "Finding", "Hearing", "claims", "claims_deeds", "hear", "only_planned", "withdraws"]

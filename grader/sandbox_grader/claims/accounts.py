@@ -73,6 +73,12 @@ _ROLE_IS_TOLD = re.compile(
 )
 
 
+def tells_of_persons(spoken: Spoken) -> bool:
+    """Whether a message says of a person, by name or by role, that something was done to them or told to them."""
+    named = _OBJECTS.search(spoken.text) or _SUBJECT.search(spoken.text)
+    return named is not None or _ROLE_IS_TOLD.search(spoken.low) is not None
+
+
 def misdirected(spoken: Spoken, back: Background) -> str | None:
     """To whom a deed is said to have been done whom neither the user nor a deed brought up; None if all were.
 

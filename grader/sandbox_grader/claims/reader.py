@@ -54,28 +54,36 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
         back: what it is read against.
         context: further facts that may well stand in the message, because the session asks for them too.
     """
-    spoken, found = _spoken(message)
     every = [*facts, *(fact for fact in context if fact not in facts)]
+    invented = _invented(message, back, any(fact.type == "undone" for fact in every))
+    if not facts:
+        return Hearing((), invented)
+    spoken, found = _spoken(message), _mentions(message)
     findings = tuple(
         _finding(spoken, found, fact, [other for other in every if other is not fact], back) for fact in facts
     )
     wrong = accounts.misreported(spoken, found, every, back) if any(fact.type == "deed" for fact in facts) else None
     if wrong:
         findings = tuple(wrong if fact.type == "deed" else item for fact, item in zip(facts, findings, strict=True))
-    elsewhere = accounts.misplaced_switch(spoken, every, back) if facts else None
+    elsewhere = accounts.misplaced_switch(spoken, every, back)
     if elsewhere:
         findings = (elsewhere, *findings[1:])
-    return Hearing(
-        findings,
-        _invented(message, back, any(fact.type == "undone" for fact in every)),
-        surplus.dumped(spoken, every, found, back) if facts else None,
-    )
+    return Hearing(findings, invented, surplus.dumped(spoken, every, found, back))
+
+
+@lru_cache(maxsize=256)
+def claims_deeds(message: str) -> bool:
+    """Whether a message claims any deed, done or not, or tells of one to a person; else it can invent none."""
+    if not surplus.has_words_for_deeds(message):
+        return False
+    spoken = _spoken(message)
+    return any(True for _ in surplus.deeds_told(spoken)) or accounts.tells_of_persons(spoken)
 
 
 @lru_cache(maxsize=64)
 def _invented(message: str, back: Background, undone: bool) -> str | None:
     """The words of a deed that nothing did, the same for all facts; holding back may be told as cancelling."""
-    spoken, _ = _spoken(message)
+    spoken = _spoken(message)
     allowing = replace(back, deeds=back.deeds | {"remove"}) if undone else back
     return (
         surplus.unsupported(spoken, allowing) or accounts.misdirected(spoken, back) or accounts.told_role(spoken, back)
@@ -84,17 +92,17 @@ def _invented(message: str, back: Background, undone: bool) -> str | None:
 
 def withdraws(message: str) -> bool:
     """Whether a message takes back what was said before it."""
-    return _spoken(message)[0].withdrawn > 0
+    return _spoken(message).withdrawn > 0
 
 
 def only_planned(message: str, words: Sequence[str]) -> bool:
     """Whether a message has words for a deed and only plans what they say."""
-    return deeds.only_planned(_spoken(message)[0], words)
+    return deeds.only_planned(_spoken(message), words)
 
 
 def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:
     """Whether a message claims what it must not: deeds only where it tells them in so many words."""
-    spoken, found = _spoken(message)
+    spoken, found = _spoken(message), _mentions(message)
     return tuple(
         deeds.plainly(spoken, fact) if fact.type == "deed" else _finding(spoken, found, fact, (), back)
         for fact in facts
@@ -102,9 +110,13 @@ def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> t
 
 
 @lru_cache(maxsize=256)
-def _spoken(message: str) -> tuple[Spoken, Sequence[Mention]]:
-    spoken = read(message)
-    return spoken, mentions(spoken.text)
+def _spoken(message: str) -> Spoken:
+    return read(message)
+
+
+@lru_cache(maxsize=256)
+def _mentions(message: str) -> Sequence[Mention]:
+    return mentions(_spoken(message).text)
 
 
 def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact
 
-from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, only_planned, withdraws
+from sandbox_grader.claims import Background, Finding, Hearing, claims, claims_deeds, hear, only_planned, withdraws
 from sandbox_grader.claims.verbs import KINDS, claimed, kinds_of
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
@@ -86,7 +86,8 @@ class Listener:
 
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""
-        return self._hear(index, ()).invented
+        message = cast("Message", self._timeline.events[index])
+        return self._hear(index, ()).invented if claims_deeds(message.content) else None
 
     def dumps(self, expected: Expected, index: int) -> str | None:
         """Why a message is a dump of everything rather than an answer, in words; None if it is not."""
