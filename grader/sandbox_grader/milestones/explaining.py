@@ -57,6 +57,7 @@ class Explainer:
                 self.raw = max(raw)
                 self.index = raw.index(self.raw) if self.raw else nodes.achieved(number, placed[number], slots)
         self._nearest_calls: dict[int, NearestCall | None] = {}
+        self._nearest_messages: dict[int, tuple[float, int, Message] | None] = {}
 
     def milestone(self) -> Mapping[str, Any]:
         """The milestone as one JSON object."""
@@ -99,13 +100,15 @@ class Explainer:
 
     def nearest_message(self, constraint: MessageConstraint) -> tuple[float, int, Message] | None:
         """How well the best message between the two fits, its place among all events, negated, and the message."""
-        between = (constraint.sender, constraint.recipient)
-        said = [
-            (self.nodes.fit(constraint, index, event, self.compare), -index, event)
-            for index in self._in_question()
-            if isinstance(event := self.events[index], Message) and (event.sender, event.recipient) == between
-        ]
-        return max(said, key=lambda item: item[:2], default=None)
+        if id(constraint) not in self._nearest_messages:
+            within = self._in_question()
+            said = [
+                (self.nodes.fit(constraint, index, message, self.compare), -index, message)
+                for index, message in self.nodes.timeline.messages(constraint.sender, constraint.recipient)
+                if index in within
+            ]
+            self._nearest_messages[id(constraint)] = max(said, key=lambda item: item[:2], default=None)
+        return self._nearest_messages[id(constraint)]
 
     def _message(self, constraint: MessageConstraint) -> Reason | None:
         nearest = self.nearest_message(constraint)

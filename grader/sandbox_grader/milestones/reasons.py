@@ -74,7 +74,8 @@ def _unwanted(item: Unwanted) -> Mapping[str, Any]:
         for name, (before, after) in item.columns.items()
     ]
     what = f"{item.tool} {item.kind} a row of {item.table} that was not asked for"
-    cost = f"leaves {remaining((item,)):.0%} of the score" if remaining((item,)) else "voids the score"
+    remains = remaining((item,))
+    cost = f"leaves {remains:.0%} of the score" if remains else "voids the score"
     return {
         "kind": "unwanted",
         "seq": item.seq,
@@ -83,6 +84,6 @@ def _unwanted(item: Unwanted) -> Mapping[str, Any]:
         "row": item.row,
         "change": item.kind,
         "harm": item.harm,
-        "remains": remaining((item,)),
+        "remains": remains,
         "text": f"{': '.join((what, ', '.join(cells))) if cells else what}; this {cost}",
     }

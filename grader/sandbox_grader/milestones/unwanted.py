@@ -59,11 +59,8 @@ class AllowedChanges:
 
     def column(self, table: str, row: str, column: str) -> bool:
         """Whether the cell may change."""
-        return (
-            self.whole(table, row)
-            or column in self._tables.get(table, ())
-            or column in self._rows.get((table, row), ())
-        )
+        in_table, in_row = self._tables.get(table, ()), self._rows.get((table, row), ())
+        return WHOLE in in_table or column in in_table or WHOLE in in_row or column in in_row
 
 
 def remaining(found: Iterable[Unwanted]) -> float:
@@ -137,20 +134,18 @@ def _problems(event: ToolCall, change: Change, around: _Around, told: set[tuple[
         if not wanted.whole(table, row):
             yield Unwanted("removed", event.seq, tool, table, row, "removed")
         return
-    now = around.end.table(table).get(row, {})
     cells = {name: cells for name, cells in differing(change).items() if not wanted.column(table, row, name)}
-    switches = {name for name, values in cells.items() if all(isinstance(value, bool) for value in values)}
-    left = {
-        name: (old.get(name), now.get(name))
-        for name in cells
-        if name in switches and (table, row, name) not in told and now.get(name) != old.get(name)
-    }
-    told.update((table, row, name) for name in switches)
-    lost = {name: values for name, values in cells.items() if name not in switches}
+    switches = [name for name, (before, after) in cells.items() if isinstance(before, bool) and isinstance(after, bool)]
+    lost = {name: values for name, values in cells.items() if name not in switches} if switches else cells
     if lost:
         yield Unwanted("overwritten", event.seq, tool, table, row, "changed", lost)
-    if left:
-        yield Unwanted("switched", event.seq, tool, table, row, "changed", left)
+    if switches:
+        now = around.end.table(table).get(row, {})
+        last = [name for name in switches if (table, row, name) not in told and now.get(name) != old.get(name)]
+        told.update((table, row, name) for name in switches)
+        if last:
+            left = {name: (old.get(name), now.get(name)) for name in last}
+            yield Unwanted("switched", event.seq, tool, table, row, "changed", left)
 
 
 def differing(change: Change) -> dict[str, tuple[Any, Any]]:
