@@ -57,9 +57,9 @@ class Gates:
         closed = self.refusal(call, tx)
         if closed:
             return closed, {}
-        key = _key(call.tool.name, call.arguments)
         if call.tool.name not in self._confirm:
             return None
+        key = _key(call.tool.name, call.arguments)
         if self._asked.get(key) in self._approved:
             self.spend(call.tool.name, call.arguments)
             return None
