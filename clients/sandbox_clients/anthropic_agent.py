@@ -15,7 +15,7 @@ from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, Mode
 from sandbox_mcp.models.text import cleaned, readable
 from sandbox_mcp.models.usage import Usage
 
-Block = Mapping[str, Any]
+_Block = Mapping[str, Any]
 MAX_TOKENS = 8192
 """Tokens of one answer, which every request has to limit; ``--param max_tokens=N`` says otherwise."""
 
@@ -49,7 +49,7 @@ def read_message(body: Any) -> ModelAnswer:
         ValueError: it has neither content nor a reason to have none.
         LookupError, TypeError, AttributeError: it has another form.
     """
-    blocks = cast("list[Block]", body["content"])
+    blocks = cast("list[_Block]", body["content"])
     finish = body.get("stop_reason")
     if not blocks and not finish:
         raise ValueError("it has no content")
@@ -91,13 +91,13 @@ class _MessagesAsking(Asking):
 
     def give(self, outputs: Sequence[Output]) -> None:
         """Take in outputs, all in one message."""
-        results: list[Block] = []
+        results: list[_Block] = []
         for call, output in outputs:
             failed = {"is_error": True} if output.is_error else {}
             results.append({"type": "tool_result", "tool_use_id": call.id, "content": output.text, **failed})
         self._add("user", results)
 
-    def _add(self, role: str, blocks: list[Block]) -> None:
+    def _add(self, role: str, blocks: list[_Block]) -> None:
         """Add blocks to the conversation, to the last message if it is of the same role."""
         if self.messages and self.messages[-1]["role"] == role:
             self.messages[-1] = {"role": role, "content": [*self.messages[-1]["content"], *blocks]}

@@ -15,7 +15,7 @@ from sandbox_mcp.models.completions import OpenAIEndpoint
 from sandbox_mcp.models.text import cleaned, readable
 from sandbox_mcp.models.usage import Usage
 
-Item = Mapping[str, Any]
+_Item = Mapping[str, Any]
 
 
 class Responses(OpenAIEndpoint):
@@ -42,7 +42,7 @@ def read_response(body: Any) -> ModelAnswer:
         raise ValueError(body["error"].get("message") or "it failed")
     incomplete: Mapping[str, Any] = body.get("incomplete_details") or {}
     stopped = incomplete.get("reason")
-    items = cast("list[Item]", body["output"])
+    items = cast("list[_Item]", body["output"])
     if not items and not stopped:
         raise ValueError("it has no output")
     said: list[str] = []
@@ -66,7 +66,7 @@ class _ResponsesAsking(Asking):
 
     endpoint: Responses
     request: Mapping[str, Any]
-    items: list[Item]
+    items: list[_Item]
 
     def hear(self, text: str) -> None:
         self.items.append({"role": "user", "content": text})

@@ -22,14 +22,14 @@ from sandbox_mcp.trajectory import Trajectory
 if TYPE_CHECKING:
     from sandbox_grader.kept import KeptScores
 
-Play = Callable[[Scenario], Trajectory]
+_Play = Callable[[Scenario], Trajectory]
 """Plays a scenario's first reference solution."""
 DETAILS = ("counts", "failures", "errors", "kinds")
 """Parts of a summary that are too long for people."""
 
 
 def bounded(
-    report: Report, find: Callable[[str], Scenario | None], play: Play, kept: "KeptScores | None" = None
+    report: Report, find: Callable[[str], Scenario | None], play: _Play, kept: "KeptScores | None" = None
 ) -> None:
     """Give a report its floor and its ceiling; neither where none of its scenarios is known.
 

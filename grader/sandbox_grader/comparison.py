@@ -26,7 +26,7 @@ from sandbox_grader.statistics import (
 )
 from sandbox_mcp.plurals import counted
 
-Place = tuple[str, str, int]
+_Place = tuple[str, str, int]
 """Scenario, variant and trial: what two sessions must share to be a pair."""
 
 
@@ -168,8 +168,8 @@ def compare_branches(report: Report, originals: Mapping[str, str]) -> Comparison
 def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = True) -> Comparison:
     both = f"{a.name or 'A'} and {b.name or 'B'}"
 
-    def placed(report: Report, name: str) -> dict[Place, Scores]:
-        found: dict[Place, Scores] = {}
+    def placed(report: Report, name: str) -> dict[_Place, Scores]:
+        found: dict[_Place, Scores] = {}
         for item in report.ordered:
             place = (cluster_of(item), item.variant if variants else "", item.trial)
             if found.setdefault(place, item) is not item:
@@ -193,7 +193,7 @@ def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = Tru
             f"no scenario, variant and trial that both played and that was scored{other}"
         )
 
-    def pair(place: Place) -> Pair:
+    def pair(place: _Place) -> Pair:
         scenario, variant, trial = place
         return (
             ScoredSession(scenario, trial, valued_a[place], variant),
@@ -217,7 +217,7 @@ def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = Tru
     )
 
 
-def _said(places: Iterable[Place], why: str) -> Iterator[str]:
+def _said(places: Iterable[_Place], why: str) -> Iterator[str]:
     left = list(places)
     if left:
         scenarios = len({scenario for scenario, _, _ in left})

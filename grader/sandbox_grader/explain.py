@@ -11,7 +11,7 @@ from sandbox_grader.metric import Verdict
 from sandbox_grader.scores import STATEFUL, USERS, Scores
 from sandbox_mcp.columns import columns
 
-Detail = Mapping[str, Any]
+_Detail = Mapping[str, Any]
 
 
 def explain(scores: Scores) -> str:
@@ -31,7 +31,7 @@ def explain(scores: Scores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _in_words(item: Detail) -> Detail | None:
+def _in_words(item: _Detail) -> _Detail | None:
     """What a detail says in words, and of which event: its ``text``, or what was counted and what that is about."""
     if isinstance(item.get("text"), str):
         return {"seq": item.get("seq"), "text": item["text"]}
@@ -67,7 +67,7 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
     yield f"doing nothing earns {values['idle']:.3f}, refusing {values['refusal']:.3f}{above}"
 
 
-def _reason(reason: Detail) -> str:
+def _reason(reason: _Detail) -> str:
     return reason["text"] if reason["seq"] is None else f"{reason['text']} (#{reason['seq']})"
 
 

@@ -129,17 +129,17 @@ class SharedScores:
         return self._verdicts[text]
 
 
-Details = Sequence[Mapping[str, Any]]
+_Details = Sequence[Mapping[str, Any]]
 
 
-def _without_name(family: str, details: Details, session: str) -> Details:
+def _without_name(family: str, details: _Details, session: str) -> _Details:
     """Details without the session's name, after which one family names its rows."""
     if family != NAMED:
         return details
     return [{**row, "id": str(row["id"]).removeprefix(session)} if "id" in row else row for row in details]
 
 
-def _named(scores: Scores, details: Mapping[str, Details]) -> Scores:
+def _named(scores: Scores, details: Mapping[str, _Details]) -> Scores:
     """Scores with these details, in which rows get their session's name again."""
     verdicts = dict(scores.verdicts)
     for family, rows in details.items():

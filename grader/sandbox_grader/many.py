@@ -59,7 +59,7 @@ _WALL = re.compile(rb',"wall":(\{[^{}]*\})\}\n')
 """At the end of a line, which is that of an event: an object inside one would be followed by another bracket."""
 _END = b'{"event":"end",'
 _ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
-Watch = Callable[[int, int], None]
+_Watch = Callable[[int, int], None]
 """Told how many logs are done, and how many there are."""
 
 
@@ -97,7 +97,7 @@ def grade_many(
     jobs: int | None = None,
     keep: bool = True,
     details: bool = True,
-    watch: Watch | None = None,
+    watch: _Watch | None = None,
 ) -> Report:
     """Grade logs into one report, in the order of ``paths``; logs that cannot be used are listed in it.
 

@@ -19,7 +19,7 @@ Mode = Literal["strict", "paper", "compat"]
 ``strict`` (default): as the paper means it, with the known holes closed; where a metric has none, the same as
 ``paper``."""
 
-Solution = tuple["ReferenceTurn", ...]
+ReferenceTurns = tuple["ReferenceTurn", ...]
 """One reference solution, turn by turn."""
 
 
@@ -31,7 +31,7 @@ class Subject:
     """
 
     trajectory: "Trajectory"
-    references: tuple[Solution, ...] = ()
+    references: tuple[ReferenceTurns, ...] = ()
     scenario: "Scenario | None" = None
 
     @cached_property
@@ -48,7 +48,7 @@ class Subject:
         return evaluate(self.scenario, self.trajectory)
 
     @cached_property
-    def retold(self) -> tuple[Solution, ...]:
+    def retold(self) -> tuple[ReferenceTurns, ...]:
         """The reference solutions, as the session would have told them."""
         from sandbox_grader.retelling import retold
 

@@ -14,19 +14,18 @@ from typing import Any
 
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.filling import fill, refusal
-from sandbox_scenarios.model import PlannedAct, PlannedCall, Scenario, Script
-from sandbox_scenarios.model import Solution as PlannedSolution
+from sandbox_scenarios.model import PlannedAct, PlannedCall, Scenario, Script, Solution
 from sandbox_scenarios.stage import Stage
 from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_grader.derived import derived
-from sandbox_grader.metric import Solution
+from sandbox_grader.metric import ReferenceTurns
 from sandbox_mcp.tools import Bound
 from sandbox_mcp.tools.calling import WorldFailedError
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, Trajectory
 
 
-def references_of(scenario: Scenario | None, trajectory: Trajectory, later: float = 0.0) -> tuple[Solution, ...]:
+def references_of(scenario: Scenario | None, trajectory: Trajectory, later: float = 0.0) -> tuple[ReferenceTurns, ...]:
     """The reference solutions of a session: those its log carries, else those of its scenario, carried out.
 
     ``later`` is by how many seconds the scenario's clock is moved before they are.
@@ -38,7 +37,7 @@ def references_of(scenario: Scenario | None, trajectory: Trajectory, later: floa
 
 
 @lru_cache(maxsize=4096)
-def _solved(scenario: Scenario, variant: str, seed: int, later: float) -> tuple[Solution, ...]:
+def _solved(scenario: Scenario, variant: str, seed: int, later: float) -> tuple[ReferenceTurns, ...]:
     moved = replace(scenario, clock=scenario.clock.advanced(later)) if later else scenario
 
     def carried_out() -> tuple[_PlainSolution, ...]:
@@ -54,14 +53,14 @@ _PlainSolution = tuple[tuple[tuple[tuple[Any, ...], ...], str | None], ...]
 """The turns of a solution: the values of every call, and the reply."""
 
 
-def _as_plain(solution: Solution) -> _PlainSolution:
+def _as_plain(solution: ReferenceTurns) -> _PlainSolution:
     return tuple(
         (tuple((call.tool, call.arguments, call.result, call.error, call.action) for call in turn.calls), turn.reply)
         for turn in solution
     )
 
 
-def _from_plain(solution: _PlainSolution) -> Solution:
+def _from_plain(solution: _PlainSolution) -> ReferenceTurns:
     return tuple(
         ReferenceTurn(
             calls=tuple(
@@ -74,7 +73,7 @@ def _from_plain(solution: _PlainSolution) -> Solution:
     )
 
 
-def _carry_out(stage: Stage, scenario: Scenario, solution: PlannedSolution) -> Solution | None:
+def _carry_out(stage: Stage, scenario: Scenario, solution: Solution) -> ReferenceTurns | None:
     """One solution with concrete values; None where it takes a value that no call returned, or the world fails.
 
     The user confirms whatever waits for it between two turns.

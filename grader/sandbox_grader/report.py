@@ -24,9 +24,9 @@ from sandbox_grader.spending import Prices, Spent
 from sandbox_grader.statistics import (
     DIGITS,
     PASS,
-    Cell,
     Estimate,
     PassCounts,
+    ScenarioVariant,
     ScoredSession,
     flaky,
     mean_score,
@@ -43,7 +43,7 @@ from sandbox_mcp.trajectory import SessionStarted, Trajectory
 if TYPE_CHECKING:
     from sandbox_grader.comparison import Comparison
 
-Judged = Literal["mean", "low"]
+JudgedBy = Literal["mean", "low"]
 """What a threshold is held against: the mean, or the lower end of its interval."""
 
 
@@ -152,7 +152,7 @@ class Report:
         return pass_hat(k, self.counted)
 
     @property
-    def flaky(self) -> tuple[Cell, ...]:
+    def flaky(self) -> tuple[ScenarioVariant, ...]:
         """The scenarios and variants that passed in some trials and not in others."""
         return flaky(self.counted)
 
@@ -183,7 +183,7 @@ class Report:
         nothing = Spent()
         return sum((item.spent for item in self.sessions if item.spent != nothing), nothing)
 
-    def missed(self, threshold: float, judged: Judged = "mean") -> str | None:
+    def missed(self, threshold: float, judged: JudgedBy = "mean") -> str | None:
         """By how much a threshold was missed, and where, in a line; None if it was met.
 
         It is met if every session that its user did not spoil is scored, and the mean (or the ``low`` end of its
@@ -247,7 +247,7 @@ class Report:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per scenario and variant."""
-        groups: dict[Cell, list[tuple[Scores, float | None]]] = {}
+        groups: dict[ScenarioVariant, list[tuple[Scores, float | None]]] = {}
         for item, value in self._arranged().measured:
             groups.setdefault((item.scenario, item.variant), []).append((item, value))
         rows: list[dict[str, Any]] = []

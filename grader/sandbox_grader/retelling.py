@@ -17,7 +17,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.metric import Mode, Solution, Subject
+from sandbox_grader.metric import Mode, ReferenceTurns, Subject
 from sandbox_grader.references import references_of
 from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, is_object, same_value
 from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
@@ -29,12 +29,12 @@ A_YEAR = 366 * 86400.0
 """In seconds; where a log tells of more, its times are milliseconds, or another clock's."""
 
 
-def solutions_of(subject: Subject, mode: Mode) -> tuple[Solution, ...]:
+def solutions_of(subject: Subject, mode: Mode) -> tuple[ReferenceTurns, ...]:
     """The solutions that a session is held against, in ``strict`` mode told as the session would have."""
     return subject.retold if mode == "strict" else tuple(subject.references or subject.trajectory.started.reference)
 
 
-def retold(subject: Subject) -> tuple[Solution, ...]:
+def retold(subject: Subject) -> tuple[ReferenceTurns, ...]:
     """Every solution as the session would have told it."""
     found = tuple(subject.references or subject.trajectory.started.reference)
     if not found:
@@ -48,13 +48,13 @@ def retold(subject: Subject) -> tuple[Solution, ...]:
     )
 
 
-Shifted = tuple[Solution, ...]
+Shifted = tuple[ReferenceTurns, ...]
 """A solution as it is when it is carried out earlier, and later; nothing where that is not known."""
 Batches = tuple[tuple[int, ...], ...]
 """For every call of every turn the number of its batch."""
 
 
-def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
+def _shifted(subject: Subject, found: Sequence[ReferenceTurns]) -> list[Shifted]:
     """Every solution, earlier and later by at least as long as the session and the longest solution took."""
     scenario, events = subject.scenario, subject.trajectory.events
     if scenario is None or subject.trajectory.started.reference:
@@ -65,7 +65,7 @@ def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
     reach = clock.step * 2 ** int(max(longest, took)).bit_length()  # few different ones, so that few are carried out
     moved = [references_of(scenario, subject.trajectory, seconds) for seconds in (-reach, reach)]
 
-    def plan(solution: Solution) -> list[list[str]]:
+    def plan(solution: ReferenceTurns) -> list[list[str]]:
         return [[call.tool for call in turn.calls] for turn in solution]
 
     whole = [others for others in moved if len(others) == len(found)]
@@ -75,7 +75,7 @@ def _shifted(subject: Subject, found: Sequence[Solution]) -> list[Shifted]:
     ]
 
 
-def _batches(scenario: Scenario | None, found: Sequence[Solution]) -> list[Batches]:
+def _batches(scenario: Scenario | None, found: Sequence[ReferenceTurns]) -> list[Batches]:
     """Which calls a scenario's solutions send together; where that is not known every call is on its own."""
     planned = [
         tuple(tuple(number for number, batch in enumerate(turn.batches) for _ in batch) for turn in solution.turns)
@@ -102,7 +102,7 @@ class _Retelling:
     """One solution, held against the calls of a session."""
 
     def __init__(
-        self, solution: Solution, shifted: Callable[[], Shifted], batches: Batches, calls: Sequence[ToolCall]
+        self, solution: ReferenceTurns, shifted: Callable[[], Shifted], batches: Batches, calls: Sequence[ToolCall]
     ) -> None:
         self._solution = solution
         self._shifted = shifted
@@ -114,7 +114,7 @@ class _Retelling:
         ]
         self._elsewhere: dict[Hashable, list[Any]] = {}
 
-    def solution(self) -> Solution:
+    def solution(self) -> ReferenceTurns:
         """The solution, retold."""
         free = list(range(len(self._calls)))
         for wanted in self._wanted:

@@ -28,7 +28,7 @@ DIGITS = 6
 """Decimals that are told."""
 MOST_TRIALS = 8
 """pass@k and pass^k are told for every k up to this many trials, and for all of them."""
-Cell = tuple[str, str]
+ScenarioVariant = tuple[str, str]
 """A scenario and a variant: what trials repeat."""
 
 
@@ -106,15 +106,15 @@ class PairedDifference:
     lower: tuple[str, ...]
 
 
-def by_cell(sessions: Iterable[ScoredSession]) -> dict[Cell, list[ScoredSession]]:
+def by_cell(sessions: Iterable[ScoredSession]) -> dict[ScenarioVariant, list[ScoredSession]]:
     """Sessions by scenario and variant, in the order in which these first occur."""
-    found: dict[Cell, list[ScoredSession]] = {}
+    found: dict[ScenarioVariant, list[ScoredSession]] = {}
     for session in sessions:
         found.setdefault((session.scenario, session.variant), []).append(session)
     return found
 
 
-class PassCounts(dict[Cell, tuple[int, int]]):
+class PassCounts(dict[ScenarioVariant, tuple[int, int]]):
     """How often each scenario and variant was played, and how often it was passed."""
 
     @classmethod
@@ -205,7 +205,7 @@ def mean_score(sessions: Iterable[ScoredSession]) -> Estimate:
     return where_values_lie(found, values.values(), sum(map(len, values.values())))
 
 
-def _clusters(cells: Mapping[Cell, float]) -> dict[str, list[float]]:
+def _clusters(cells: Mapping[ScenarioVariant, float]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for (scenario, _), value in cells.items():
         found.setdefault(scenario, []).append(value)
@@ -252,7 +252,7 @@ def pass_figures(counts: PassCounts) -> dict[str, Estimate | None]:
     }
 
 
-def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[Cell, ...]:
+def flaky(sessions: Iterable[ScoredSession] | PassCounts) -> tuple[ScenarioVariant, ...]:
     """The scenarios and variants that passed in some trials and not in others."""
     counts = PassCounts.of(sessions)
     return tuple(cell for cell, (played, passed) in counts.items() if 0 < passed < played)
@@ -271,7 +271,7 @@ def compare(pairs: Sequence[Pair]) -> PairedDifference:
     Raises:
         ValueError: there is no pair.
     """
-    cells: dict[Cell, list[float]] = {}
+    cells: dict[ScenarioVariant, list[float]] = {}
     for a, b in pairs:
         cells.setdefault((a.scenario, a.variant), []).append(b.score - a.score)
     gains = _clusters({cell: math.fsum(items) / len(items) for cell, items in cells.items()})

@@ -16,7 +16,7 @@ from sandbox_grader.statistics import Estimate
 from sandbox_mcp.columns import columns
 from sandbox_mcp.plurals import counted
 
-Cells = list[Sequence[object]]
+_Cells = list[Sequence[object]]
 TOO_FEW = "these are too few scenarios to have found any difference 4 times in 5, however large it is"
 MOST_NAMED = 5
 """How many sessions of a kind, or logs that cannot be read, are named."""
@@ -28,7 +28,7 @@ class TextTable:
     """Rows to be shown under their headers."""
 
     headers: Sequence[str]
-    rows: Cells
+    rows: _Cells
 
     def __str__(self) -> str:
         return columns(self.headers, self.rows)
@@ -38,7 +38,7 @@ def tables_of(report: Report, rows: Sequence[Mapping[str, Any]] | None = None) -
     """Scenarios and variants, or those ``rows`` of them; categories; and how sure the figures are."""
     baseline = report.metric == SCORE  # what refusing earns is told by this metric only
     extra = ("refusal",) if baseline else ()
-    scenarios: Cells = [
+    scenarios: _Cells = [
         (
             row["scenario"],
             row["variant"],
@@ -53,7 +53,7 @@ def tables_of(report: Report, rows: Sequence[Mapping[str, Any]] | None = None) -
     summary = report.summary()
     played = len({row["scenario"] for row in summary["scenarios"]})
     overall = (played, summary["counts"]["scored"], summary["score"], *(summary[name] for name in extra))
-    categories: Cells = [
+    categories: _Cells = [
         (name, item["scenarios"], item["scored"], item["score"], *(item[name] for name in extra))
         for name, item in summary["categories"].items()
     ]
@@ -70,7 +70,7 @@ def certainty(report: Report) -> list[TextTable]:
     if report.estimate is None:
         return []
     sides = [side for side in (report.floor, report.ceiling) if side is not None]
-    rows: Cells = [
+    rows: _Cells = [
         (
             name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters,
             *(side.score if name == report.metric else None for side in sides),
@@ -177,7 +177,7 @@ def _money(amount: float | None) -> str:
 def comparison_table(comparison: Comparison) -> TextTable:
     """A table of both sides, on what is compared."""
     one, two = measures(comparison.a), measures(comparison.b)
-    rows: Cells = [(name, _shown(one[name]), _shown(two.get(name))) for name in one]
+    rows: _Cells = [(name, _shown(one[name]), _shown(two.get(name))) for name in one]
     return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)
 
 
@@ -185,7 +185,7 @@ def comparisons_table(comparisons: Sequence[Comparison], adjusted: Sequence[floa
     """Several runs beside the one that all are compared with, a row each; ``adjusted`` are their p-values."""
     first = comparisons[0].a
     name = first.metric.removeprefix("toolsandbox.")
-    rows: Cells = [
+    rows: _Cells = [
         (
             item.b.name, item.found.difference.sessions, _shown(item.a.estimate), _shown(item.b.estimate),
             str(item.found.difference), f"{item.found.only_a}, {item.found.only_b}", f"{p:.3g}",

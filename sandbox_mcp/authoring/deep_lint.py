@@ -98,12 +98,12 @@ class Linted:
     played: int = 0
 
 
-Watch = Callable[[int, int], None]
+_Watch = Callable[[int, int], None]
 """Is told how many scenarios are done, of how many."""
 
 
 def deep_lint(
-    places: tuple[Path, ...], names: Sequence[str], jobs: int = 1, watch: Watch = lambda _done, _of: None
+    places: tuple[Path, ...], names: Sequence[str], jobs: int = 1, watch: _Watch = lambda _done, _of: None
 ) -> Linted:
     """Play everything in these scenarios; complaints come in the order of the names, whatever the number of processes.
 

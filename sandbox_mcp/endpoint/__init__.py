@@ -4,6 +4,6 @@ It stands in for a model where none is at hand: in tests, and in a dry run of a 
 """
 
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault, PlannedMove, Reply
+from sandbox_mcp.endpoint.reply import Brain, ModelReply, Move, PlannedFault, PlannedMove
 
-__all__ = ("Brain", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptTurn", "Reply")
+__all__ = ("Brain", "ModelReply", "ModelStep", "Move", "PlannedFault", "PlannedMove", "Prompt", "PromptTurn")

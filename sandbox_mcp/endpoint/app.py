@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from sandbox_mcp.endpoint import chat, gemini, messages, responses
 from sandbox_mcp.endpoint.reply import Brain, Move, PlannedFault
-from sandbox_mcp.endpoint.wire import BadRequestError, Body, Protocol, WireAnswer, answer, tokens
+from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, RequestBody, WireAnswer, answer, tokens
 from sandbox_mcp.errors import error_line
 
 MODEL = "scripted"
@@ -79,7 +79,7 @@ class Endpoint:
         return handle
 
 
-async def _body(request: Request) -> Body:
+async def _body(request: Request) -> RequestBody:
     """A request's JSON, and in it what Google's protocol says in the address instead."""
     try:
         body = json.loads(await request.body())
@@ -88,7 +88,7 @@ async def _body(request: Request) -> Body:
     if not isinstance(body, dict):
         raise BadRequestError("the body must be a JSON object")
     streams = {"stream": True} if request.url.path.endswith(":streamGenerateContent") else {}
-    return {**cast("Body", body), **request.path_params, **streams}
+    return {**cast("RequestBody", body), **request.path_params, **streams}
 
 
 async def _count(request: Request) -> Response:
@@ -112,14 +112,16 @@ def _described(model: str) -> dict[str, Any]:
     return {"id": model, "object": "model", "created": 0, "owned_by": "sandbox-mcp", **anthropic}
 
 
-def _written(protocol: Protocol, found: WireAnswer, body: Body) -> Response:
+def _written(protocol: Protocol, found: WireAnswer, body: RequestBody) -> Response:
     """An answer, whole or as a stream, as the request asks."""
     if body.get("stream"):
         return StreamingResponse(protocol.stream(found, body), media_type=STREAM)
     return JSONResponse(protocol.whole(found))
 
 
-async def _failed(fault: PlannedFault, protocol: Protocol, request: Request, blank: WireAnswer, body: Body) -> Response:
+async def _failed(
+    fault: PlannedFault, protocol: Protocol, request: Request, blank: WireAnswer, body: RequestBody
+) -> Response:
     """What a fault answers in place of an answer; ``blank`` is one that says nothing."""
     match fault.kind:
         case "status":
@@ -143,7 +145,7 @@ def _error(protocol: Protocol, status: int, message: str, headers: Mapping[str, 
     return JSONResponse(protocol.error(status, message), status_code=status, headers=headers)
 
 
-def _cut(protocol: Protocol, blank: WireAnswer, body: Body) -> tuple[str, str]:
+def _cut(protocol: Protocol, blank: WireAnswer, body: RequestBody) -> tuple[str, str]:
     """The first half of an answer, or of a stream's first event, and the media type of the whole."""
     streamed = bool(body.get("stream"))
     text = next(protocol.stream(blank, body)).rstrip() if streamed else json.dumps(protocol.whole(blank))

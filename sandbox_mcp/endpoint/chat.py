@@ -7,8 +7,8 @@ from sandbox_mcp.endpoint.prompt import HistoryEntry, Prompt, assemble
 from sandbox_mcp.endpoint.wire import (
     CREATED,
     BadRequestError,
-    Body,
     Protocol,
+    RequestBody,
     WireAnswer,
     event,
     offer,
@@ -64,7 +64,7 @@ def whole(answer: WireAnswer) -> dict[str, Any]:
     return {**_head(answer, "chat.completion"), "choices": choices, "usage": _usage(answer)}
 
 
-def stream(answer: WireAnswer, body: Body) -> Iterator[str]:
+def stream(answer: WireAnswer, body: RequestBody) -> Iterator[str]:
     """An answer as server-sent events, with its usage where the request asks for that."""
     if not answer.void:
         yield event(_chunk(answer, {"role": "assistant", "content": ""}))

@@ -16,7 +16,7 @@ from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, eve
 from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.models.text import as_arguments
 
-Part = Mapping[str, Any]
+_Part = Mapping[str, Any]
 
 _KINDS: Mapping[str, Any] = {"user": "user", "model": "assistant", "function": "user"}
 _STATUSES: Mapping[int, str] = {
@@ -40,7 +40,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
     if not isinstance(contents, list) or not contents:
         raise BadRequestError("contents is not specified")
     told = "\n".join(str(part.get("text") or "") for part in _parts(_get(body, "systemInstruction") or {}))
-    entries = _Reading().entries(cast("list[Part]", contents))
+    entries = _Reading().entries(cast("list[_Part]", contents))
     functions = [item for tool in body.get("tools") or () for item in _get(tool, "functionDeclarations") or ()]
     offers: dict[str, Offer] = {}
     for function in functions:
@@ -49,13 +49,13 @@ def read(body: Mapping[str, Any]) -> Prompt:
     return assemble(str(body.get("model", "")), [HistoryEntry("system", told), *entries], offers)
 
 
-def _get(given: Part, name: str) -> Any:
+def _get(given: _Part, name: str) -> Any:
     """A field, by its name in camel or in snake case."""
     return given[name] if name in given else given.get(re.sub(r"([A-Z])", r"_\1", name).lower())
 
 
-def _parts(content: Part) -> Sequence[Part]:
-    return cast("Sequence[Part]", content.get("parts") or ())
+def _parts(content: _Part) -> Sequence[_Part]:
+    return cast("Sequence[_Part]", content.get("parts") or ())
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class _Reading:
     due: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     made: int = 0
 
-    def entries(self, contents: Sequence[Part]) -> Iterator[HistoryEntry]:
+    def entries(self, contents: Sequence[_Part]) -> Iterator[HistoryEntry]:
         for content in contents:
             role = str(content.get("role") or "user")
             if role not in _KINDS:
@@ -85,7 +85,7 @@ class _Reading:
                 elif part.get("text") and not part.get("thought"):
                     yield HistoryEntry(_KINDS[role], str(part["text"]))
 
-    def _answered(self, response: Part) -> str:
+    def _answered(self, response: _Part) -> str:
         """The id of the call that a response belongs to: the one it names, or the first one of its tool."""
         meant = [due for due in self.due if due[0] == response.get("id")]
         found = meant or [due for due in self.due if due[1] == response.get("name")]

@@ -17,7 +17,7 @@ from sandbox_mcp.endpoint.wire import BadRequestError, Protocol, WireAnswer, eve
 from sandbox_mcp.models.asking import FunctionCall
 from sandbox_mcp.models.text import as_arguments
 
-Block = Mapping[str, Any]
+_Block = Mapping[str, Any]
 
 _ASIDE = re.compile(r"<system-reminder>.*?(?:</system-reminder>\s*|\Z)", re.DOTALL)
 _ASIDE_END = "</system-reminder>"
@@ -48,7 +48,7 @@ def read(body: Mapping[str, Any]) -> Prompt:
         raise BadRequestError("messages: at least one message is required")
     if not isinstance(body.get("max_tokens"), int):
         raise BadRequestError("max_tokens: field required")
-    given = [(str(message.get("role")), _blocks(message.get("content"))) for message in cast("list[Block]", messages)]
+    given = [(str(message.get("role")), _blocks(message.get("content"))) for message in cast("list[_Block]", messages)]
     _check(given)
     told = [HistoryEntry("system", "\n".join(_texts(_blocks(body.get("system") or ()))))]
     entries = [*told, *(entry for role, blocks in given for entry in _entries(role, blocks))]
@@ -60,20 +60,20 @@ def read(body: Mapping[str, Any]) -> Prompt:
     return replace(assemble(str(body.get("model", "")), entries, tools), deferred=deferred)
 
 
-def _blocks(content: object) -> Sequence[Block]:
+def _blocks(content: object) -> Sequence[_Block]:
     """The blocks of a message; text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not isinstance(content, (list, tuple)):
         raise BadRequestError(f"content must be text or a list of blocks, not {type(content).__name__}")
-    return cast("Sequence[Block]", content)
+    return cast("Sequence[_Block]", content)
 
 
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
+def _texts(blocks: Iterable[_Block]) -> Iterator[str]:
     return (str(block.get("text") or "") for block in blocks if block.get("type") == "text")
 
 
-def _check(messages: Sequence[tuple[str, Sequence[Block]]]) -> None:
+def _check(messages: Sequence[tuple[str, Sequence[_Block]]]) -> None:
     """Refuse what no model would be shown: results without calls, calls without results, and empty content."""
     due: set[str] = set()
     for number, (role, blocks) in enumerate(messages):
@@ -90,7 +90,7 @@ def _check(messages: Sequence[tuple[str, Sequence[Block]]]) -> None:
         due = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
 
 
-def _entries(role: str, blocks: Iterable[Block]) -> Iterator[HistoryEntry]:
+def _entries(role: str, blocks: Iterable[_Block]) -> Iterator[HistoryEntry]:
     for block in blocks:
         kind = block.get("type")
         if kind == "text":

@@ -48,13 +48,13 @@ class PlannedFault:
         return self.times is None or tries < self.times
 
 
-Reply = Move | PlannedFault
+ModelReply = Move | PlannedFault
 
 
 class Brain(Protocol):
     """Decides what the model does."""
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         """The answer to a request that was seen ``tries`` times before, word for word."""
         ...
 
@@ -66,6 +66,6 @@ class Failing:
     brain: Brain
     fault: PlannedFault
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         """Fail as long as the fault lasts, then answer."""
         return self.fault if self.fault.strikes(tries) else await self.brain.decide(prompt, tries)

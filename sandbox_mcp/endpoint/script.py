@@ -16,7 +16,7 @@ from sandbox_scenarios.yaml_lines import load
 
 from sandbox_mcp.endpoint.outputs import bare
 from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import FaultKind, Move, PlannedFault, PlannedMove, Reply
+from sandbox_mcp.endpoint.reply import FaultKind, ModelReply, Move, PlannedFault, PlannedMove
 from sandbox_mcp.errors import SandboxError
 from sandbox_mcp.tools.results import parsed
 
@@ -105,7 +105,7 @@ class ScriptedModel:
 
     script: ModelScript
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         """What stands at this place of the script."""
         prompt = prompt.without_example()
         steps = self.script.steps

@@ -18,7 +18,7 @@ from sandbox_scenarios.plan import PlanError, as_text, fill, ready
 
 from sandbox_mcp.endpoint.channel import loading, talk_in
 from sandbox_mcp.endpoint.prompt import ModelStep, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
+from sandbox_mcp.endpoint.reply import ModelReply, Move, PlannedMove
 from sandbox_mcp.endpoint.staging import Stagings
 from sandbox_mcp.endpoint.wire import offer
 from sandbox_mcp.models.asking import FunctionCall
@@ -35,7 +35,7 @@ class Solver:
     def __init__(self, scenarios: Sequence[Scenario]) -> None:
         self._stage = Stagings(scenarios)
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:  # noqa: ARG002
         """The next step of the solution, in text if the request asks for text."""
         textual = in_calls(prompt)
         return in_text(self._move(textual)) if textual else self._move(prompt)

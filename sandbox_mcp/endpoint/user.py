@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Move, PlannedMove, Reply
+from sandbox_mcp.endpoint.reply import ModelReply, Move, PlannedMove
 from sandbox_mcp.tools.user_tools import CONFIRM, END
 from sandbox_mcp.users import Line, ScriptedUser
 
@@ -23,7 +23,7 @@ class ScriptedUserModel:
 
     scenarios: Sequence[Scenario]
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:  # noqa: ARG002
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:  # noqa: ARG002
         """What the user says next, or the call with which it leaves."""
         prompt = prompt.without_example()
         said = [step.text for step in prompt.steps]

@@ -12,7 +12,7 @@ from sandbox_mcp.models.asking import FunctionCall
 
 CREATED = 1_760_000_000
 """The moment at which every answer claims to have been made, in seconds since 1970."""
-Body = Mapping[str, Any]
+RequestBody = Mapping[str, Any]
 """A request, as its JSON."""
 
 
@@ -44,9 +44,9 @@ class Protocol:
     said about it.
     """
 
-    read: Callable[[Body], Prompt]
+    read: Callable[[RequestBody], Prompt]
     whole: Callable[[WireAnswer], dict[str, Any]]
-    stream: Callable[[WireAnswer, Body], Iterator[str]]
+    stream: Callable[[WireAnswer, RequestBody], Iterator[str]]
     error: Callable[[int, str], dict[str, Any]]
 
 

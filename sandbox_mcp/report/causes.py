@@ -15,7 +15,7 @@ from sandbox_mcp.trajectory import Trajectory
 State = Literal["passed", "part", "failed", "voided", "unscored", "spoiled"]
 FULL = 1 - 1e-9
 
-Detail = Mapping[str, Any]
+_Detail = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ def causes(scores: Scores, trajectory: Trajectory) -> list[Cause]:
     return [*_harm(found), *_missed(found)]
 
 
-def milestone_details(scores: Scores) -> Sequence[Detail]:
+def milestone_details(scores: Scores) -> Sequence[_Detail]:
     """What is said of milestones, minefields and unwanted changes; nothing where the log does not allow it."""
     verdict = scores.verdicts.get("toolsandbox")
     return verdict.details if verdict else ()
 
 
-def _harm(found: Sequence[Detail]) -> Iterator[Cause]:
+def _harm(found: Sequence[_Detail]) -> Iterator[Cause]:
     for item in found:
         if item["kind"] == "minefield" and item["met"]:
             text = item["about"] or item["id"]
@@ -94,7 +94,7 @@ def _harm(found: Sequence[Detail]) -> Iterator[Cause]:
             yield Cause("unwanted", item["text"], group, item["seq"], "bad" if voids else "warn", voids=voids)
 
 
-def _missed(found: Sequence[Detail]) -> Iterator[Cause]:
+def _missed(found: Sequence[_Detail]) -> Iterator[Cause]:
     for item in found:
         if item["kind"] != "milestone" or item["effective"] >= FULL:
             continue

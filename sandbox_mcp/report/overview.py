@@ -26,7 +26,7 @@ MOST = 8
 """How many causes, milestones and kinds of error are listed."""
 FOOT = "Made by sandbox-mcp. This page holds whole conversations and loads nothing from anywhere."
 
-Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+_Rows = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def comparison(index: Index, a: str, b: str) -> dict[str, Any]:
     return found
 
 
-def _outcomes(rows: Rows) -> list[ScoredSession]:
+def _outcomes(rows: _Rows) -> list[ScoredSession]:
     return [
         ScoredSession(str(row["scenario"] or row["id"]), row["trial"] or 0, row["score"], str(row["variant"] or ""))
         for row, _ in rows
@@ -138,7 +138,7 @@ def _estimate(found: Estimate) -> dict[str, Any]:
     return {**found.to_json(), "low": low, "high": high}
 
 
-def _milestones(rows: Rows) -> list[dict[str, Any]]:
+def _milestones(rows: _Rows) -> list[dict[str, Any]]:
     """What most sessions missed, with the most frequent reason and a session to look at.
 
     Where scenarios were played several times, these are milestones of single scenarios. Where each was played once,
@@ -175,7 +175,7 @@ def _milestones(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def _heat(rows: Rows, variants: Sequence[str]) -> dict[str, Any]:
+def _heat(rows: _Rows, variants: Sequence[str]) -> dict[str, Any]:
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row, _ in rows:
         score: float | None = row["score"]
@@ -192,7 +192,7 @@ def _heat(rows: Rows, variants: Sequence[str]) -> dict[str, Any]:
     return {"categories": categories, "variants": list(variants), "cells": grid}
 
 
-def _errors(rows: Rows) -> list[dict[str, Any]]:
+def _errors(rows: _Rows) -> list[dict[str, Any]]:
     counts: Counter[tuple[str, str]] = Counter()
     for _, facts in rows:
         for family, errors in facts.get("errors", {}).items():

@@ -13,15 +13,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-Kind = Literal["embedded", "server", "host"]
-SCRIPTS: dict[Kind, tuple[str, ...]] = {
+_Kind = Literal["embedded", "server", "host"]
+SCRIPTS: dict[_Kind, tuple[str, ...]] = {
     "embedded": ("text", "source", "session", "runs", "compare", "app"),
     "server": ("text", "source", "session", "runs", "compare", "app"),
     "host": ("text", "source", "host", "session", "runs", "compare", "app"),
 }
 
 
-def page(kind: Kind, title: str, data: Any = None) -> str:
+def page(kind: _Kind, title: str, data: Any = None) -> str:
     """The page as HTML; ``data`` is what an embedded page shows."""
     scripts = (_asset(f"{name}.js").replace('"use strict";\n', "") for name in SCRIPTS[kind])
     script, style = '"use strict";\n' + "\n".join(scripts), _asset("style.css")

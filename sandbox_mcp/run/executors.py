@@ -25,7 +25,7 @@ from sandbox_mcp.errors import inner_errors
 from sandbox_mcp.processes import as_begun, begun_safely, room_for_files
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.sessions import FILES_OF_A_SESSION, Allowed, Crew, RunPlan, Told
+from sandbox_mcp.run.sessions import FILES_OF_A_SESSION, Allowed, Crew, OnPlayed, RunPlan
 from sandbox_mcp.run.unit import Shard, Unit
 from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.trajectory.packs import PackWriter
@@ -42,7 +42,7 @@ LOOK = 0.25
 class Executor(Protocol):
     """Plays units of a plan."""
 
-    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
+    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: OnPlayed) -> None:
         """Play them; asks before, and tells after, every session."""
         ...
 
@@ -56,7 +56,7 @@ class Processes:
 
     recipe: Callable[[], Crew]
 
-    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
+    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: OnPlayed) -> None:
         """Play these units, by chunks.
 
         Raises:
@@ -80,7 +80,7 @@ class Processes:
                 raise inner_errors(errors)[0] from None
 
     async def _work(
-        self, waiting: Iterator[Unit], size: int, plan: RunPlan, allowed: Allowed, told: Told, workers: "_Workers"
+        self, waiting: Iterator[Unit], size: int, plan: RunPlan, allowed: Allowed, told: OnPlayed, workers: "_Workers"
     ) -> None:
         alone = replace(plan, jobs=1)
         limiter = anyio.CapacityLimiter(1)

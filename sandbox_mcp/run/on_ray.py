@@ -28,7 +28,7 @@ from sandbox_grader.scores import Scores
 from sandbox_mcp.errors import SandboxError, first_line, inner_errors
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.run.executors import GRACE
-from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, RunPlan, Told
+from sandbox_mcp.run.sessions import Allowed, Crew, OneSession, OnPlayed, RunPlan
 from sandbox_mcp.run.unit import Unit
 from sandbox_mcp.telemetry import flush, own_process
 from sandbox_mcp.worlds import files, use_file
@@ -55,7 +55,7 @@ class OnRay:
     address: str | None = None
     actors: int | None = None
 
-    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told) -> None:
+    async def play(self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: OnPlayed) -> None:
         """Play these units.
 
         Raises:
@@ -122,7 +122,7 @@ class _Work:
 
     waiting: deque[Unit]
     allowed: Allowed
-    told: Told
+    told: OnPlayed
     lanes: int
     most: int = MOST
     begun: deque[Unit] = field(default_factory=deque[Unit])

@@ -75,7 +75,7 @@ class RunPlan:
 
 Allowed = Callable[[], bool]
 """Asked before every session whether it may begin."""
-Told = Callable[[Unit, Scores], None]
+OnPlayed = Callable[[Unit, Scores], None]
 """Told of every session that was played."""
 OneSession = Callable[[Unit], Awaitable[Scores]]
 """Plays one session and keeps its log."""
@@ -133,7 +133,7 @@ class Crew:
             await play_prefixes(arena, spec, await self.truths(arena.manager, spec), self.agent, sink)
 
     async def play(
-        self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: Told, pack: PackWriter | None = None
+        self, units: Sequence[Unit], plan: RunPlan, allowed: Allowed, told: OnPlayed, pack: PackWriter | None = None
     ) -> None:
         """Play these units, ``plan.jobs`` at a time; afterwards agent and users are closed.
 

@@ -41,7 +41,7 @@ GRACE = 1.0
 """Seconds for which a server whose client has closed its end waits for the answers; clients kill it after two."""
 ENDLESS = frozenset({"subscriptions/listen"})
 """Requests whose answer comes only when there is nothing more to tell."""
-Line = bytes | None
+_Line = bytes | None
 """One line without its end; None stands for one that was longer than a message may be."""
 
 
@@ -82,7 +82,7 @@ class _Listener:
         self._waiting: set[RequestId] = set()
         self._ended = False
 
-    def heard(self, lines: Iterable[Line]) -> None:
+    def heard(self, lines: Iterable[_Line]) -> None:
         """Pass on what can be read, and answer the rest."""
         for line in lines:
             if line is None:
@@ -149,13 +149,13 @@ def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener, l
         loop.call_soon_threadsafe(listener.closed)
 
 
-def lines_of(read: Callable[[], bytes], longest: int = MAX_BODY) -> Iterator[list[Line]]:
+def lines_of(read: Callable[[], bytes], longest: int = MAX_BODY) -> Iterator[list[_Line]]:
     """Whole lines, as many at a time as came together; the last one needs no end."""
     parts: list[bytes] = []
     size = 0
     while data := read():
         *whole, rest = data.split(b"\n")
-        lines: list[Line] = []
+        lines: list[_Line] = []
         for end in whole:
             lines.append(b"".join([*parts, end]) if size + len(end) <= longest else None)
             parts, size = [], 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_mcp.world import Row, Snapshot
-from sandbox_mcp.world.effects import Kind
+from sandbox_mcp.world.effects import EffectKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Effect:
     """One way to change a table; ``columns`` are those an update may set."""
 
     table: str
-    kind: Kind
+    kind: EffectKind
     columns: frozenset[str] = frozenset()
 
 
-Tried = tuple[str, Mapping[str, Any]]
+TriedCall = tuple[str, Mapping[str, Any]]
 """A call to try: the tool and its arguments."""
 
 
@@ -65,6 +65,6 @@ class Hints:
     off_first: str = ""
     clock: str = ""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
-    looks: tuple[Tried, ...] = ()
-    back: Callable[[str, str, Row | None, Row | None], Iterator[Tried]] | None = None
-    meddling: Callable[[Snapshot, Snapshot, float], Iterator[Tried]] | None = None
+    looks: tuple[TriedCall, ...] = ()
+    back: Callable[[str, str, Row | None, Row | None], Iterator[TriedCall]] | None = None
+    meddling: Callable[[Snapshot, Snapshot, float], Iterator[TriedCall]] | None = None

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from sandbox_mcp.world.faults import UndeclaredEffectError, WorldError
 from sandbox_mcp.world.tables import ColumnHandle, Table, is_table, schema_of
 
-Kind = Literal["adds", "updates", "removes"]
+EffectKind = Literal["adds", "updates", "removes"]
 WHOLE = "*"
 
 
@@ -30,7 +30,7 @@ class Effects:
         if strange:
             raise WorldError(f"{where} writes to table {strange[0]!r}, which the world does not list")
 
-    def check(self, tool: str, kind: Kind, table: str, columns: frozenset[str] = frozenset()) -> None:
+    def check(self, tool: str, kind: EffectKind, table: str, columns: frozenset[str] = frozenset()) -> None:
         """Refuse what was not declared.
 
         Raises:

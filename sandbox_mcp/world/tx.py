@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 
 from sandbox_mcp.world.clock import to_local, to_timestamp
-from sandbox_mcp.world.effects import Effects, Kind
+from sandbox_mcp.world.effects import EffectKind, Effects
 from sandbox_mcp.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
 from sandbox_mcp.world.fixed import fixed_rows
 from sandbox_mcp.world.schema import REQUIRED, TableSchema
@@ -164,7 +164,7 @@ class Tx:
             raise ValueError(f"waiting takes 0 seconds or more, not {seconds!r}")
         self.transaction.elapsed += seconds
 
-    def _may(self, kind: Kind, schema: TableSchema, columns: frozenset[str] = frozenset()) -> None:
+    def _may(self, kind: EffectKind, schema: TableSchema, columns: frozenset[str] = frozenset()) -> None:
         if schema.fixed is not None:
             raise UndeclaredEffectError(f"{self._tool} {kind} table {schema.name!r}, whose rows are fixed")
         if self._effects is not None:

@@ -18,7 +18,7 @@ Category = Literal[
 """ToolSandbox, section 3: what a scenario is about. A scenario may be in several."""
 
 Measure = Literal["exact", "close", "contains", "one_of", "set", "rouge", "any", "facts"]
-Conversion = Literal["raw", "float", "int", "text"]
+ValueConversion = Literal["raw", "float", "int", "text"]
 START = "start"
 """As the name of a milestone: the moment before the user's first message."""
 
@@ -34,7 +34,7 @@ class ValueRef:
     milestone: str
     source: Literal["result", "arguments"] = "result"
     path: tuple[str | int, ...] = ()
-    to: Conversion = "raw"
+    to: ValueConversion = "raw"
     decimals: tuple[int, ...] = ()
 
 

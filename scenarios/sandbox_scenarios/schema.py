@@ -22,7 +22,7 @@ class Strict(BaseModel):
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Tag = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*:[a-z0-9_]+$")]
 """A study and a part of it, such as ``irrelevance:request``."""
-Cells = dict[str, Any]
+_Cells = dict[str, Any]
 """Column to value; see ``docs/scenarios.md`` for how a value names its measure."""
 
 
@@ -112,7 +112,7 @@ class RawPattern(Strict):
     """One acceptable call."""
 
     tool: str
-    arguments: Cells = {}
+    arguments: _Cells = {}
 
 
 class RawMessage(Strict):
@@ -127,14 +127,14 @@ class RawConstraint(Strict):
     """One constraint: on a table, on a call, or on a message."""
 
     table: str | None = None
-    matches: Cells | list[Cells] | None = Field(default=None, alias="is")
-    adds: Cells | list[Cells] | None = None
-    removes: Cells | list[Cells] | None = None
-    updates: Cells | list[Cells] | None = None
+    matches: _Cells | list[_Cells] | None = Field(default=None, alias="is")
+    adds: _Cells | list[_Cells] | None = None
+    removes: _Cells | list[_Cells] | None = None
+    updates: _Cells | list[_Cells] | None = None
     unchanged: Literal[True] | None = None
     since: str | None = None
     tool: str | None = None
-    arguments: Cells | None = None
+    arguments: _Cells | None = None
     any_of: list[RawPattern] | None = Field(default=None, min_length=1)
     attempt: bool = False
     message: RawMessage | None = None

@@ -15,12 +15,12 @@ from typing import Any, cast
 from sandbox_mcp.world import to_timestamp
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.facts import facts_of, keys_of, texts_of
-from sandbox_scenarios.model import Conversion, Expected, Fact, ValueRef
+from sandbox_scenarios.model import Expected, Fact, ValueConversion, ValueRef
 from sandbox_scenarios.wordings import wordings
 
 _NAMESPACE = uuid.UUID("6f1d3a52-7c1e-4b0e-9b57-2f3c8f0f6a11")
 MEASURES = ("exact", "close", "contains", "one_of", "set", "rouge", "any", "facts", "from")
-CONVERSIONS: tuple[Conversion, ...] = ("raw", "float", "int", "text")
+CONVERSIONS: tuple[ValueConversion, ...] = ("raw", "float", "int", "text")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITION = re.compile(r"-?[0-9]{1,9}")
 LABEL = re.compile(r"[^\W\d][\w-]*")

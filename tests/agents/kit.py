@@ -23,7 +23,7 @@ from sandbox_grader import Trajectory, read_trajectory
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
 
-from sandbox_mcp.endpoint import Brain, PlannedFault, Prompt, Reply, chat
+from sandbox_mcp.endpoint import Brain, ModelReply, PlannedFault, Prompt, chat
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.reply import Failing
 from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
@@ -331,7 +331,7 @@ class Pondering:
 
     brain: Brain
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         """Think, then answer."""
         await anyio.sleep(2 * PAUSE)
         return await self.brain.decide(prompt, tries)
@@ -343,7 +343,7 @@ class Faulty:
 
     faults: Mapping[str, PlannedFault]
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         """Fail as long as the scenario's fault lasts, then answer."""
         said = " ".join(turn.user for turn in prompt.turns)
         name = next(name for name in self.faults if SUITE.get(name).user.opening in said)

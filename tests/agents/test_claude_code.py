@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.endpoint import Prompt, Reply, messages
+from sandbox_mcp.endpoint import ModelReply, Prompt, messages
 from sandbox_mcp.endpoint.server import root
 from sandbox_mcp.endpoint.wire import tokens
 from sandbox_mcp.run import sessions as crew
@@ -95,7 +95,7 @@ class Looking:
         self.files: list[str] = []
         self.arguments: list[str] = []
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         self.look()
         return await kit.script("steps: [{say: No.}]").decide(prompt, tries)
 

@@ -67,19 +67,31 @@ def test_a_class_name_means_one_thing_in_all_packages() -> None:
     assert {name: files for name, files in classes.items() if files[1:]} == {}
 
 
+@cache
+def aliases() -> dict[str, list[str]]:
+    """Every public name that is assigned to and reads like a class, as an alias of a type does, with its files."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                for name in node.targets if isinstance(node, ast.Assign) else ():
+                    if isinstance(name, ast.Name) and re.match(r"[A-Z]+[a-z]", name.id):
+                        found[name.id].append(path.relative_to(ROOT).as_posix())
+    return found
+
+
 def test_no_other_name_takes_a_word_of_the_glossary() -> None:
-    """As an alias of a type would, which reads like a class."""
-    words = {name for name in CLASSES if "." not in name}
-    given = [
-        (name.id, path.name)
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign)
-        for name in node.targets
-        if isinstance(name, ast.Name) and name.id in words
-    ]
-    assert given == []
+    assert aliases().keys() & {name for name in CLASSES if "." not in name} == set()
+
+
+def test_an_alias_means_one_thing_and_is_not_named_like_a_class() -> None:
+    """In worlds names are those of what the world is about, which has events, seats and tasks of its own."""
+    taken = {
+        name: outside
+        for name, files in aliases().items()
+        if (outside := [file for file in (*files, *definitions().get(name, ())) if "/worlds/" not in file])[1:]
+    }
+    assert taken == {}
 
 
 def test_the_picture_names_packages_that_exist() -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import PlannedFault, Reply
+from sandbox_mcp.endpoint.reply import ModelReply, PlannedFault
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, solver, write
@@ -146,7 +146,7 @@ class Waking:
     awake: bool = False
     asked: list[str] = field(default_factory=list[str])
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         said = prompt.turns[0].user
         self.asked.append(said)
         if self.about in said and prompt.steps and not self.awake:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from sandbox_grader import retelling
-from sandbox_grader.metric import Solution, Subject
+from sandbox_grader.metric import ReferenceTurns, Subject
 from sandbox_grader.metrics import metric
 from sandbox_grader.retelling import solutions_of
 
@@ -43,7 +43,7 @@ def session(*batches: list[Step] | Step, error: str | None = None) -> Any:
     )
 
 
-def solution(*calls: tuple[Any, ...]) -> Solution:
+def solution(*calls: tuple[Any, ...]) -> ReferenceTurns:
     made = (
         ReferenceCall(tool=tool, arguments=given, result=result, error=next(iter(error), None), action=tool == SENT)
         for tool, given, result, *error in calls
@@ -51,7 +51,7 @@ def solution(*calls: tuple[Any, ...]) -> Solution:
     return (ReferenceTurn(calls=tuple(made)),)
 
 
-def told(trajectory: Any, wanted: Solution, mode: Any = "strict") -> list[ReferenceCall]:
+def told(trajectory: Any, wanted: ReferenceTurns, mode: Any = "strict") -> list[ReferenceCall]:
     (found,) = solutions_of(Subject(trajectory, (wanted,)), mode)
     return [call for turn in found for call in turn.calls]
 

@@ -17,7 +17,7 @@ from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_mcp.endpoint.app import Endpoint
 from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Brain, PlannedFault, Reply
+from sandbox_mcp.endpoint.reply import Brain, ModelReply, PlannedFault
 from sandbox_mcp.endpoint.server import running
 from sandbox_mcp.run.unit import Shard
 from sandbox_mcp.trajectory import Event, LogWriter
@@ -178,7 +178,7 @@ class Stumbling:
     every: int
     stumbled: int = 0
 
-    async def decide(self, prompt: Prompt, tries: int) -> Reply:
+    async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
         place = len(prompt.steps) + sum(len(turn.user) for turn in prompt.turns)
         fault = self.faults[place % len(self.faults)]
         if place % self.every == 0 and fault.strikes(tries):

@@ -129,7 +129,7 @@ def state(spoken: Spoken, fact: Fact, things: Things) -> Finding:
 
 
 _SINCE = re.compile(r"\b(?:now|again|back|then|afterwards|since)\b")
-Values = list[tuple[bool, int]]
+_Values = list[tuple[bool, int]]
 """States named in a clause, on as true, and where."""
 _IS_NOT = re.compile(r" (?:is|are) not\W*$")
 _CONDITION = re.compile(r"\b(?:in|during|under|while in|because of|due to)(?: the| your)? $")
@@ -138,7 +138,7 @@ _ELLIPTIC = 4
 """A clause of so few words needs no subject."""
 
 
-def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause, str, Values]]:
+def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause, str, _Values]]:
     """The clauses that speak of a thing, by its name or as what was spoken of last, with the states they name."""
     own = names_of(thing, things)
     foreign_names = [item for called in things.values() for item in called if item not in own]
@@ -170,7 +170,7 @@ def _about(spoken: Spoken, thing: str, things: Things) -> Iterator[tuple[Clause,
             yield clause, text, values
 
 
-def _opened(text: str, named: re.Match[str] | None) -> Values:
+def _opened(text: str, named: re.Match[str] | None) -> _Values:
     """Whether a thing, named or spoken of last, is said to be open or closed, as people say of a desk or a bar."""
     found = (
         _OPENED.match(text, named.end()) or _OPENS.search(text[: named.start()])
@@ -180,7 +180,7 @@ def _opened(text: str, named: re.Match[str] | None) -> Values:
     return [("open" in found["state"], found.start("state"))] if found else []
 
 
-def _told(clause: Clause, text: str, values: Values, wanted: str) -> str:
+def _told(clause: Clause, text: str, values: _Values, wanted: str) -> str:
     """Which state a clause tells, now: ``on``, ``off``, ``open``, or ``undone`` where it was not brought about."""
     if clause.disowned and clause.says:
         return "open"

@@ -13,7 +13,7 @@ from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.normal import MONTHS, any_case, kept
 
-Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
+_Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = "|".join((*MONTHS, "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec"))
 _NUM = r"(?<![\w.])[-+]?\d{1,15}(?:\.\d{1,15})?"
@@ -28,7 +28,7 @@ class Mention:
     what the unit of a quantity is worth in the base unit.
     """
 
-    kind: Kind
+    kind: _Kind
     start: int
     end: int
     value: float | str | tuple[tuple[int, int, int], ...]

@@ -58,7 +58,7 @@ _NO_NAME = FUNCTION_WORDS | one_of(
 _LIST = 2
 """With so many further names in its sentence a name stands in a list, and is not an answer."""
 
-Place = tuple[int, int]
+_Place = tuple[int, int]
 """Where a wording begins in a message, and where it ends."""
 
 
@@ -134,7 +134,7 @@ class _Reading:
                 yield from (part for part in parts if part.casefold() not in elsewhere)
 
     @property
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[_Place]:
         """Where the wordings stand; a part of a wording only where that does not stand as a whole."""
         whole = [place for value in self.fact.value for place in places(self.spoken, str(value))]
         for value in self.values:
@@ -143,7 +143,7 @@ class _Reading:
                 if not part and (place in whole or not any(start <= place[0] < end for start, end in whole)):
                     yield place
 
-    def _of_another(self, place: Place) -> bool:
+    def _of_another(self, place: _Place) -> bool:
         """Whether a part of the name stands in another person's name: ``Kofi Mensah`` where it is Kofi Asante."""
         text, own = self.spoken.text, words_of(" ".join(map(str, self.fact.value)))
         part, last = text[slice(*place)], " ".join(str(value).split()[-1] for value in self.fact.value if value)
@@ -176,19 +176,19 @@ class _Reading:
                 found += ((name, start, end) for start, end in here)
         return found
 
-    def meant(self, place: Place) -> Standing:
+    def meant(self, place: _Place) -> Standing:
         """How a wording is meant; what is denied of it behind it denies it, where nothing was done about it."""
         how = standing(self.spoken, *place)
         idle = self.back.deeds <= {"read", "switch", "convert"}
         opens = not re.search(r"\w", self.spoken.lead(place[0]))
         return "denied" if how == "said" and idle and opens and _IS_NOT.match(self.spoken.low, place[1]) else how
 
-    def lacks(self, place: Place) -> bool:
+    def lacks(self, place: _Place) -> bool:
         """Whether what a user would have to supply is said not to be there: ``without your password``."""
         supplied = all(value.lower().split()[-1] in _SUPPLIED for value in self.values if value)
         return supplied and _LACKING.search(self.spoken.lead(place[0])) is not None
 
-    def against(self, said: Sequence[Place]) -> Finding | None:
+    def against(self, said: Sequence[_Place]) -> Finding | None:
         """What takes a wording back that was said: an alternative, a list, another number or name."""
         wanted = self.wanted
         if any(self._alternative(place) for place in said):
@@ -215,7 +215,7 @@ class _Reading:
                     return spoken.text[start - len(before[0]) : end]
         return None
 
-    def _alternative(self, place: Place) -> bool:
+    def _alternative(self, place: _Place) -> bool:
         """Whether ``A or B`` leaves it open; two wordings of the same do not."""
         spoken = self.spoken
         found = _NEXT.match(spoken.low, place[1])
@@ -230,7 +230,7 @@ class _Reading:
         either = "either" in spoken.low[max(0, place[0] - 20) : place[0]]
         return either or spoken.text[start].isupper() or spoken.text[start].isdigit()
 
-    def _listed(self, said: Sequence[Place]) -> set[str]:
+    def _listed(self, said: Sequence[_Place]) -> set[str]:
         """The other people named in the same sentence, but for those that the user or a deed brought up."""
         sentences = {self.spoken.clause_at(place[0]).sentence for place in said}
         return {
@@ -241,7 +241,7 @@ class _Reading:
             and name.split()[0].casefold() not in self.back.brought_up
         }
 
-    def _rival(self, said: Sequence[Place]) -> str | None:
+    def _rival(self, said: Sequence[_Place]) -> str | None:
         """Another name that is offered as an alternative, or in the same breath as the answer."""
         spoken = self.spoken
         for name, start, end in self.foreign:
@@ -285,7 +285,7 @@ def _plain(wording: str) -> str:
     return plain(wording)
 
 
-def places(spoken: Spoken, wording: str) -> Iterator[Place]:
+def places(spoken: Spoken, wording: str) -> Iterator[_Place]:
     """Where a wording stands in a message, as whole words."""
     yield from spoken.find(_tokens(wording))
 
@@ -295,6 +295,6 @@ def _tokens(wording: str) -> tuple[str, ...]:
     return tuple(WORD.findall(_plain(wording).lower()))
 
 
-def _asked(spoken: Spoken, place: Place) -> bool:
+def _asked(spoken: Spoken, place: _Place) -> bool:
     clause = spoken.clause_at(place[0])
     return clause.asks or clause.supposes

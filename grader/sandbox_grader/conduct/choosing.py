@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
-from sandbox_grader.metric import Solution
+from sandbox_grader.metric import ReferenceTurns
 from sandbox_grader.values import is_array, is_number, is_object, leaves
 from sandbox_mcp.trajectory import Message, ToolCall
 
@@ -46,7 +46,7 @@ def unasked_choices(heard: ObservedSession) -> Iterator[ConductFinding]:
         matches += [(event, *several) for several in _several(event.result)]
 
 
-def _asking_first(solutions: Sequence[Solution]) -> frozenset[str]:
+def _asking_first(solutions: Sequence[ReferenceTurns]) -> frozenset[str]:
     """The tools that solutions use only after they have asked something, and that every solution uses."""
     found: list[frozenset[str]] = []
     for solution in solutions:

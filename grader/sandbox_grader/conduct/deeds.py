@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, reaches_a_person, text_of
 from sandbox_grader.conduct.order import rehearsal_of
 from sandbox_grader.rouge import common_tails, rouge_l
-from sandbox_grader.tooltalk.comparing import AsWritten, Compare
+from sandbox_grader.tooltalk.comparing import AsWritten, FirstDifference
 from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, leaves
 from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
 
@@ -81,7 +81,7 @@ def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
     return min(found, key=lambda item: (len(item.excess), len(item.order), -item.met))
 
 
-def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: Compare) -> dict[int, int]:
+def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: FirstDifference) -> dict[int, int]:
     """Which call of a session is which of a solution, from position to position.
 
     As many as possible are paired in the solution's order, and then what is left out of order. Takes

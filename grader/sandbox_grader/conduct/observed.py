@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from sandbox_scenarios.stage import home_of
 
 from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Solution
+from sandbox_grader.metric import ReferenceTurns
 from sandbox_grader.values import is_array, is_object, leaves
 from sandbox_mcp.tools import World
 from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall, Trajectory
@@ -48,7 +48,7 @@ class ObservedSession:
     """One session with the solutions that are known for it."""
 
     trajectory: Trajectory
-    solutions: Sequence[Solution]
+    solutions: Sequence[ReferenceTurns]
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -33,7 +33,7 @@ STANDARD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The members that every trainer knows of a message of each role."""
-Form = Callable[[Trajectory], dict[str, Any]]
+_Form = Callable[[Trajectory], dict[str, Any]]
 
 
 def chat(trajectory: Trajectory) -> dict[str, Any]:
@@ -88,5 +88,5 @@ def unfit(trajectory: Trajectory) -> str | None:
     return None if spoke else "the agent says nothing"
 
 
-FORMS: Mapping[str, Form] = MappingProxyType({"chat": chat, "mtu-instruct": mtu_instruct})
+FORMS: Mapping[str, _Form] = MappingProxyType({"chat": chat, "mtu-instruct": mtu_instruct})
 """Every form by name."""

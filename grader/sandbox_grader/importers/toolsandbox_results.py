@@ -28,8 +28,8 @@ _BEGAN = re.compile(r"_(\d\d)_(\d\d)_(\d{4})_(\d\d)_(\d\d)_(\d\d)$")
 _PARAMETERS = re.compile(r"^\w*_parameters = (\{.*\})$", re.MULTILINE | re.ASCII)
 _FUNCTION = re.compile(r"_response = (\w+)\(", re.MULTILINE)
 RoleName = Literal["SYSTEM", "USER", "AGENT", "EXECUTION_ENVIRONMENT"]
-Row = Mapping[str, Any]
-Cell = bool | int | float | str | None
+_Row = Mapping[str, Any]
+_Cell = bool | int | float | str | None
 
 
 class _Message(BaseModel):
@@ -54,10 +54,10 @@ class _Tables(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     messages: list[dict[str, Any]] = Field(alias=MESSAGES)
-    setting: list[dict[str, Cell]] = Field(alias="SETTING", default=[])
-    contact: list[dict[str, Cell]] = Field(alias="CONTACT", default=[])
-    messaging: list[dict[str, Cell]] = Field(alias="MESSAGING", default=[])
-    reminder: list[dict[str, Cell]] = Field(alias="REMINDER", default=[])
+    setting: list[dict[str, _Cell]] = Field(alias="SETTING", default=[])
+    contact: list[dict[str, _Cell]] = Field(alias="CONTACT", default=[])
+    messaging: list[dict[str, _Cell]] = Field(alias="MESSAGING", default=[])
+    reminder: list[dict[str, _Cell]] = Field(alias="REMINDER", default=[])
 
 
 class _Context(BaseModel):
@@ -187,16 +187,16 @@ def _answer(builder: SessionBuilder, opened: OpenCall, item: _Message, states: "
 class _States:
     """The tables at every message that changed them, and what calls turned out to be."""
 
-    tables: Mapping[str, Mapping[int, Mapping[str, Row]]]
+    tables: Mapping[str, Mapping[int, Mapping[str, _Row]]]
     ids: Mapping[str, str]
     answered: dict[int, int]
     traces: dict[int, Mapping[str, Any]]
 
     @classmethod
     def of(cls, context: _Context, first: int) -> "_States":
-        kept: dict[str, dict[int, list[Row]]] = {}
+        kept: dict[str, dict[int, list[_Row]]] = {}
         for table in TABLES.values():
-            snapshots: list[dict[str, Cell]] = getattr(context.tables, table)
+            snapshots: list[dict[str, _Cell]] = getattr(context.tables, table)
             for row in snapshots:
                 index = row.get("sandbox_message_index")
                 number = index if isinstance(index, int) else 0
@@ -212,7 +212,7 @@ class _States:
         }
         return cls(states, ids, {}, {})
 
-    def at(self, index: int) -> dict[str, Mapping[str, Row]]:
+    def at(self, index: int) -> dict[str, Mapping[str, _Row]]:
         """All tables as they are at a message."""
         return {table: states[_latest(states, index)] for table, states in self.tables.items()}
 
@@ -237,9 +237,9 @@ def _latest(snapshots: Mapping[int, Any], index: int) -> int:
     return max((number for number in snapshots if number <= index), default=min(snapshots))
 
 
-def _keyed(table: str, rows: Sequence[Row], ids: Mapping[str, str]) -> dict[str, Row]:
+def _keyed(table: str, rows: Sequence[_Row], ids: Mapping[str, str]) -> dict[str, _Row]:
     """Rows by their ids; of those that share one, the second and later ones by their number too."""
-    found: dict[str, Row] = {}
+    found: dict[str, _Row] = {}
     for number, row in enumerate(rows):
         cells = {name: ids.get(value, value) if isinstance(value, str) else value for name, value in row.items()}
         key = str(cells.get(KEYS[table]))

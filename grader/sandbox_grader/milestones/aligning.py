@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 LONG = 400
 """Texts, and values that hold others, are cut where their JSON is longer."""
 DIGITS = 9
-Json = Mapping[str, Any]
+_Json = Mapping[str, Any]
 
 
-def alignment(explained: "Explainer") -> Iterator[Json]:
+def alignment(explained: "Explainer") -> Iterator[_Json]:
     """One JSON object per constraint of a milestone.
 
     ``similarity`` is how well the constraint was met where the milestone was placed, and lasted; ``seq`` the event held
@@ -53,7 +53,7 @@ def alignment(explained: "Explainer") -> Iterator[Json]:
         yield {"constraint": title(constraint), "caused_by": found["seq"], "undone_by": None, **found}
 
 
-def expectation(expected: Expected, name: str, lookup: Lookup) -> Json:
+def expectation(expected: Expected, name: str, lookup: Lookup) -> _Json:
     """What a column, an argument or a text should be, with the measure that compares it."""
     measure, within = judged_by(expected, name)
     if expected.ref is not None:
@@ -74,9 +74,9 @@ def _once(
     explained: "Explainer",
     constraint: Constraint,
     values: Iterable[Expected],
-    tell: Callable[[], Json],
+    tell: Callable[[], _Json],
     pattern: CallPattern | None = None,
-) -> Json:
+) -> _Json:
     """What a constraint expects; the same object for all sessions if it takes no value from their calls."""
     known, key = explained.nodes.links.explained, (id(constraint), id(pattern))
     if key not in known:
@@ -84,12 +84,12 @@ def _once(
     return known[key] or tell()
 
 
-def _message(explained: "Explainer", constraint: MessageConstraint) -> Json:
+def _message(explained: "Explainer", constraint: MessageConstraint) -> _Json:
     nearest = explained.nearest_message(constraint)
     value, event = (nearest[0], nearest[2]) if nearest else (0.0, None)
     between = {"sender": constraint.sender, "recipient": constraint.recipient}
 
-    def expected() -> Json:
+    def expected() -> _Json:
         return {**between, "content": expectation(constraint.content, "content", explained.lookup)}
 
     return {
@@ -100,12 +100,12 @@ def _message(explained: "Explainer", constraint: MessageConstraint) -> Json:
     }
 
 
-def _call(explained: "Explainer", constraint: CallConstraint) -> Json:
+def _call(explained: "Explainer", constraint: CallConstraint) -> _Json:
     nearest = explained.nearest_call(constraint)
     pattern, event = (nearest[1], nearest[2]) if nearest else (constraint.patterns[0], None)
     fine = event is not None and is_candidate(constraint, event)
 
-    def expected() -> Json:
+    def expected() -> _Json:
         others = {item.tool: None for item in constraint.patterns if item.tool != pattern.tool}
         arguments = {name: expectation(value, name, explained.lookup) for name, value in pattern.arguments.items()}
         return {"tool": pattern.tool, **({"or": list(others)} if others else {}), "arguments": arguments}
@@ -123,7 +123,7 @@ def _call(explained: "Explainer", constraint: CallConstraint) -> Json:
     }
 
 
-def _table(explained: "Explainer", constraint: TableConstraint) -> Json:
+def _table(explained: "Explainer", constraint: TableConstraint) -> _Json:
     table, judge = constraint.table, explained.nodes.judge(explained.number, constraint)
     versions = explained.nodes.timeline.versions(table)
     index = len(versions) - 1 if explained.index is None else explained.index
@@ -143,7 +143,7 @@ def _table(explained: "Explainer", constraint: TableConstraint) -> Json:
             undone = next((seq for at, seq in wrote if at > index), None)
     about = {"table": table, "change": constraint.kind}
 
-    def expected() -> Json:
+    def expected() -> _Json:
         wanted = [
             {name: expectation(item, name, explained.lookup) for name, item in row.items()} for row in constraint.rows
         ]
@@ -174,7 +174,7 @@ def _writers(
                 break
 
 
-def _at_end(judge: TableJudge, keys: Collection[str], rows: Mapping[str, Json], named: Collection[str]) -> Json:
+def _at_end(judge: TableJudge, keys: Collection[str], rows: Mapping[str, _Json], named: Collection[str]) -> _Json:
     """Rows as they were in the end, null where one is gone (or, if it was to be removed, back)."""
     ends = [
         {name: _brief(judge.at_end(key, name, rows[key].get(name))) for name in named} if judge.lasts(key) else None

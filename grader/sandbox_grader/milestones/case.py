@@ -15,7 +15,7 @@ LO = -1
 """As a reference: the state at the first index of the candidate range."""
 
 Cells = Mapping[str, Any]
-Kind = Literal["snapshot", "addition", "removal", "update", "guardrail", "trace_dependent"]
+ConstraintKind = Literal["snapshot", "addition", "removal", "update", "guardrail", "trace_dependent"]
 ColumnMeasure = Literal["exact", "contains", "close", "one", "rouge_l", "trace_exact", "one_of", "set", "mentions"]
 
 
@@ -77,7 +77,7 @@ class CaseConstraint:
     """One constraint on one table; ``reference`` is None, ``LO`` or the number of an ancestor node."""
 
     table: str
-    kind: Kind
+    kind: ConstraintKind
     rows: tuple[Cells, ...] = ()
     reference: int | None = None
     measures: Mapping[str, Measured] | None = None

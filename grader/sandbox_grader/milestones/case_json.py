@@ -20,12 +20,12 @@ from sandbox_grader.milestones.case import (
     RowChange,
 )  # fmt: skip
 
-Json = Mapping[str, Any]
+_Json = Mapping[str, Any]
 FORMS = {"decimals_0_3": (0, 1, 2, 3)}
 """The named lists of decimals."""
 
 
-def read_case(source: Json) -> Case:
+def read_case(source: _Json) -> Case:
     """One case.
 
     Raises:
@@ -43,7 +43,7 @@ def read_case(source: Json) -> Case:
         raise GraderError(f"case {name!r} cannot be read: {type(error).__name__} {error}") from error
 
 
-def read_graphs(source: Json) -> tuple[Graph, Graph]:
+def read_graphs(source: _Json) -> tuple[Graph, Graph]:
     """Milestones and minefields alone, as a scenario that comes from ToolSandbox has them.
 
     Raises:
@@ -58,7 +58,7 @@ def read_graphs(source: Json) -> tuple[Graph, Graph]:
         raise GraderError(f"the original milestones cannot be read: {type(error).__name__} {error}") from error
 
 
-def _graph(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Graph:
+def _graph(nodes: Sequence[_Json], edges: Sequence[Sequence[int]] | None) -> Graph:
     read: list[Node] = []
     for item in nodes:
         guarded = item.get("guardrail_tables")
@@ -68,7 +68,7 @@ def _graph(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Grap
     return Graph(tuple(read), None if edges is None else tuple((before, after) for before, after in edges))
 
 
-def _constraint(source: Json) -> CaseConstraint:
+def _constraint(source: _Json) -> CaseConstraint:
     measures, extract = source.get("measures"), source.get("extract")
     decimals = FORMS[extract["forms"]] if extract and extract.get("forms") else ()
     return CaseConstraint(
@@ -87,7 +87,7 @@ def _constraint(source: Json) -> CaseConstraint:
     )
 
 
-def _message(source: Json) -> CaseMessage:
+def _message(source: _Json) -> CaseMessage:
     visible, calls = source.get("visible_to"), source.get("tool_calls")
     return CaseMessage(
         source["sender"],

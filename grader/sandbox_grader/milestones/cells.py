@@ -15,7 +15,7 @@ from sandbox_grader.rouge import rouge_l
 from sandbox_grader.values import same_set
 
 CellMeasure = Callable[[Any], float | None]
-Target = tuple[tuple[str, CellMeasure], ...]
+TargetRow = tuple[tuple[str, CellMeasure], ...]
 """One expected row: each named column with how its cell is judged."""
 
 USUAL: Mapping[tuple[str, str], Measured] = {
@@ -30,14 +30,14 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 """Where a text takes a value, by its name."""
 
 
-def targets(constraint: CaseConstraint, rows: Sequence[Cells]) -> tuple[Target, ...]:
+def targets(constraint: CaseConstraint, rows: Sequence[Cells]) -> tuple[TargetRow, ...]:
     """The expected rows of a constraint, ready to be compared."""
     return tuple(
         tuple((column, _cell_measure(constraint, column, value)) for column, value in row.items()) for row in rows
     )
 
 
-def similarity(target: Target, row: Cells) -> float | None:
+def similarity(target: TargetRow, row: Cells) -> float | None:
     """The geometric mean of a row's columns; None if every one is left out."""
     total, count = 1.0, 0
     for column, measure in target:

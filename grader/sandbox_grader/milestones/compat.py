@@ -14,7 +14,7 @@ from sandbox_grader.milestones.case import LO, STATE_TABLES, Case, Graph
 from sandbox_grader.milestones.compat_judge import Judge
 from sandbox_grader.milestones.history import History
 from sandbox_grader.milestones.matching import CycleError, MatchedPlace, View, match, reached
-from sandbox_grader.milestones.node_scores import Mark
+from sandbox_grader.milestones.node_scores import IndexMark
 
 DEAD = "dead"
 """The view of a node whose guardrails contradict each other already: it is 0 wherever it goes."""
@@ -86,7 +86,7 @@ class CompatNodes:
         }
         self._base: dict[int, list[float]] = {}
         self._ceilings: dict[int, list[float]] = {}
-        self._marks: dict[int, list[Mark]] = {}
+        self._marks: dict[int, list[IndexMark]] = {}
         self._joined: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
         self._sets: dict[tuple[str, tuple[str, ...]], list[frozenset[int]]] = {}
         self._places: dict[int, dict[tuple[int, ...], list[int]]] = {}
@@ -105,7 +105,7 @@ class CompatNodes:
         rules = self.rules[node]
         return (None,) * (len(rules.guarded) + len(rules.referring))
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:  # noqa: ARG002
+    def absorb(self, node: int, view: View, reference: int, mark: IndexMark, similarity: float) -> View:  # noqa: ARG002
         """Take over the versions at a reference; guardrails that disagree make the node dead."""
         taken = mark[self.followers[reference].index(node)]
         if view == DEAD or taken == DEAD:
@@ -137,7 +137,7 @@ class CompatNodes:
                 values[index] = values[index] ** rules.root
         return values
 
-    def marks(self, node: int, view: View) -> Sequence[Mark] | None:  # noqa: ARG002  # a place's mark is the same for all views
+    def marks(self, node: int, view: View) -> Sequence[IndexMark] | None:  # noqa: ARG002  # a place's mark is the same for all views
         """At every index what the nodes that refer to this one would take over."""
         if not self.followers[node]:
             return None
@@ -199,7 +199,7 @@ class CompatNodes:
             self._base[node] = values
         return self._base[node]
 
-    def _taken(self, node: int, reference: int) -> list[Mark]:
+    def _taken(self, node: int, reference: int) -> list[IndexMark]:
         """At every index what ``node`` takes over if ``reference`` is there.
 
         ``DEAD`` where it would be 0 everywhere: a guardrail would keep it from all the indexes where it could be more,

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_grader.milestones.assignment import assign
 from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Measured
-from sandbox_grader.milestones.cells import Target, filled, shape, similarity, targets, value_sets
+from sandbox_grader.milestones.cells import TargetRow, filled, shape, similarity, targets, value_sets
 from sandbox_grader.milestones.history import History, zero_filled
 from sandbox_grader.milestones.row_versions import Bits, members
 
@@ -28,10 +28,10 @@ class Judge:
         self._constraint, self._history = constraint, history
         self._row = history.filled_row if self.kind in COMPARING else history.row
         rows = tuple(zero_filled(row) for row in constraint.rows) if self.kind in COMPARING else constraint.rows
-        self._wanted: tuple[Target, ...] = () if self.kind == "trace_dependent" else targets(constraint, rows)
+        self._wanted: tuple[TargetRow, ...] = () if self.kind == "trace_dependent" else targets(constraint, rows)
         self._known: dict[tuple[int, int], float] = {}
         self._pairs: dict[int, list[float | None]] = {}
-        self._made: dict[int, list[Target]] = {}
+        self._made: dict[int, list[TargetRow]] = {}
 
     def value(self, state: int, reference: int) -> float:
         """How well a version of the table meets the constraint, from 0 to 1, with another one at the reference."""
@@ -54,7 +54,7 @@ class Judge:
         values = {state: self.value(state, here[0]) for state in set(here)}
         return [values[state] for state in here]
 
-    def yields(self, reference: int) -> list[Target]:
+    def yields(self, reference: int) -> list[TargetRow]:
         """For ``trace_dependent``: the expected messages that the calls of the message ``reference`` make up."""
         if reference not in self._made:
             rows = [row for values in self._taken(reference) for row in filled(self._constraint, values)]
@@ -192,7 +192,7 @@ class Judge:
             product *= max((pair[number] or 0.0 for pair in pairs), default=0.0)
         return product ** (1 / len(self._wanted)) if self._wanted else 0.0
 
-    def _favourable(self) -> Target:
+    def _favourable(self) -> TargetRow:
         """For ``trace_dependent``: the expected message if every value from elsewhere were right."""
         constraint = self._constraint
         names = {extraction.to for extraction in constraint.extract or ()}

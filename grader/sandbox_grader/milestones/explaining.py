@@ -29,7 +29,7 @@ from sandbox_mcp.trajectory import Message, ToolCall
 VERBS = {"is": "has", "adds": "gained", "removes": "lost", "updates": "changed"}
 NearestCall = tuple[tuple[Any, ...], CallPattern, ToolCall]
 """How near a call comes to a pattern, larger the nearer, with the two."""
-Reason = tuple[int | None, str]
+_Reason = tuple[int | None, str]
 """The number of the event that a reason is about, and the reason."""
 
 
@@ -84,7 +84,7 @@ class Explainer:
             "constraints": list(alignment(self)),
         }
 
-    def _own(self) -> Iterator[tuple[str, Reason]]:
+    def _own(self) -> Iterator[tuple[str, _Reason]]:
         for constraint in self.item.constraints if self.raw < FULL else ():
             if isinstance(constraint, MessageConstraint):
                 reason = self._message(constraint)
@@ -110,7 +110,7 @@ class Explainer:
             self._nearest_messages[id(constraint)] = max(said, key=lambda item: item[:2], default=None)
         return self._nearest_messages[id(constraint)]
 
-    def _message(self, constraint: MessageConstraint) -> Reason | None:
+    def _message(self, constraint: MessageConstraint) -> _Reason | None:
         nearest = self.nearest_message(constraint)
         if nearest is None:
             return None, f"there is no message from {constraint.sender} to {constraint.recipient}"
@@ -135,7 +135,7 @@ class Explainer:
             self._nearest_calls[id(constraint)] = max(found, key=lambda item: item[0], default=None)
         return self._nearest_calls[id(constraint)]
 
-    def _call(self, constraint: CallConstraint) -> Reason | None:
+    def _call(self, constraint: CallConstraint) -> _Reason | None:
         nearest = self.nearest_call(constraint)
         if nearest is None:
             return None, f"{tools(constraint)} was never called"
@@ -145,7 +145,7 @@ class Explainer:
         wrong = differences(pattern.arguments, event.arguments, self._right, self.lookup)
         return (event.seq, f"{pattern.tool} was called with " + "; ".join(wrong)) if wrong else None
 
-    def _table(self, constraint: TableConstraint) -> Reason | None:
+    def _table(self, constraint: TableConstraint) -> _Reason | None:
         judge, timeline = self.nodes.judge(self.number, constraint), self.nodes.timeline
         versions = timeline.versions(constraint.table)
         tables = timeline.tables(constraint.table)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from sandbox_grader.milestones.node_scores import Mark, Track, same_marks, suffix_maxima
+from sandbox_grader.milestones.node_scores import IndexMark, Track, same_marks, suffix_maxima
 
 View = Any
 """Hashable: what a node knows of the nodes it refers to. Equal views mean equal similarities at every index."""
@@ -41,7 +41,7 @@ class Similarities(Protocol):
         """The view of a node when nothing is assigned."""
         ...
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:
+    def absorb(self, node: int, view: View, reference: int, mark: IndexMark, similarity: float) -> View:
         """The view once ``reference``, one of the node's references, was assigned to an index.
 
         ``mark`` is the index's and ``similarity`` the reference's there, of which more is never worse for ``node``.
@@ -52,7 +52,7 @@ class Similarities(Protocol):
         """The similarity at every index, for a view that has absorbed all references."""
         ...
 
-    def marks(self, node: int, view: View) -> Sequence[Mark] | None:
+    def marks(self, node: int, view: View) -> Sequence[IndexMark] | None:
         """The mark of every index, for the same views as ``series``; None where nothing refers to the node."""
         ...
 
@@ -155,7 +155,7 @@ class _Search:
         self.values: dict[tuple[int, _Limits, _Views], float] = {}
         self._split: dict[int, tuple[int, ...]] = {}
         self._ceilings: dict[int, Sequence[float]] = {}
-        self._same_marks: dict[int, tuple[Sequence[Mark], Sequence[int]]] = {}
+        self._same_marks: dict[int, tuple[Sequence[IndexMark], Sequence[int]]] = {}
 
     def walk(self) -> dict[int, MatchedPlace]:
         """Build the assignment node by node."""
@@ -268,7 +268,7 @@ class _Search:
             self.tracks[position, view] = track
         return track
 
-    def _alike(self, position: int, marks: Sequence[Mark]) -> Sequence[int]:
+    def _alike(self, position: int, marks: Sequence[IndexMark]) -> Sequence[int]:
         """For every index the last earlier one that looks the same, found once where all views have these marks."""
         known = self._same_marks.get(position)
         if known is None or known[0] is not marks:

@@ -9,7 +9,7 @@ from itertools import compress
 from operator import ne
 from typing import Any
 
-Mark = Any
+IndexMark = Any
 """Hashable: what the nodes that refer to a node can tell about the index it got. Equal marks are interchangeable."""
 
 
@@ -33,7 +33,7 @@ class Track:
     """
 
     def __init__(
-        self, series: Sequence[float], marks: Sequence[Mark] | None, alike: Sequence[int] | None = None
+        self, series: Sequence[float], marks: Sequence[IndexMark] | None, alike: Sequence[int] | None = None
     ) -> None:
         """``alike`` is what :func:`same_marks` finds in the marks, where that is known."""
         self.series = series

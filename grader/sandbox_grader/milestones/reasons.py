@@ -16,10 +16,10 @@ from sandbox_grader.milestones.strict import StrictResult, threshold
 from sandbox_grader.milestones.translate import Translated
 from sandbox_grader.milestones.unwanted import Unwanted, remaining
 
-Details = list[Mapping[str, Any]]
+_Details = list[Mapping[str, Any]]
 
 
-def details(scenario: Scenario, result: StrictResult) -> Details:
+def details(scenario: Scenario, result: StrictResult) -> _Details:
     """The milestones of a strictly graded session, then its minefields, then the unwanted changes.
 
     A milestone has ``seq``, the event that met it; ``similarity``, how well; ``effective``, what of that counts; and
@@ -28,7 +28,7 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     """
     milestones = (Explainer(result.milestones, result.placed, n).milestone() for n in range(len(scenario.milestones)))
     events = result.minefields.timeline.events
-    minefields: Details = []
+    minefields: _Details = []
     for number, item in enumerate(scenario.minefields):
         place = result.mines.get(number)
         seq = events[place.index].seq if place and number in result.hit else None
@@ -37,14 +37,14 @@ def details(scenario: Scenario, result: StrictResult) -> Details:
     return [*milestones, *minefields, *map(_unwanted, result.unwanted), *untrue]
 
 
-def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> Details:
+def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> _Details:
     """What each milestone and minefield came to in a session graded as ToolSandbox does, which gives no reasons."""
 
     def place(found: MatchedPlace | None) -> tuple[float, int | None]:
         met = found is not None and found.similarity > 0
         return (found.similarity, translated.seqs[found.index]) if found and met else (0.0, None)
 
-    told: Details = []
+    told: _Details = []
     for number, item in enumerate(scenario.milestones):
         similarity, seq = place(result.milestones.get(number))
         which = {"kind": "milestone", "id": item.id, "about": item.about, "seq": seq}

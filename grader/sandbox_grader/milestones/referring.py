@@ -51,11 +51,11 @@ def compared(constraint: Constraint) -> tuple[tuple[str, Expected], ...]:
 
 Fits = Callable[[Any], bool]
 """Whether a value may be of use."""
-Pairs = Iterable[tuple[Mapping[str, Expected], Mapping[str, Any]]]
+_Pairs = Iterable[tuple[Mapping[str, Expected], Mapping[str, Any]]]
 """Expectations, and arguments or cells that may be what is expected."""
 
 
-def fitting(ref: ValueRef, likely: Pairs) -> Fits:
+def fitting(ref: ValueRef, likely: _Pairs) -> Fits:
     """Which values of a reference could be right: any, or where values must be equal those that occur in its place."""
     held = set[tuple[bool, Any]]()
     for expectations, actual in likely:

@@ -31,7 +31,7 @@ from sandbox_grader.milestones.links import CALL, Links
 from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.matching import MatchedPlace, View
 from sandbox_grader.milestones.measures import Lookup
-from sandbox_grader.milestones.node_scores import Mark
+from sandbox_grader.milestones.node_scores import IndexMark
 from sandbox_grader.milestones.referring import fitting, taken_from, values_of, yielding
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.trajectory import Message, ToolCall
@@ -68,7 +68,7 @@ class StrictNodes:
         """A view with nothing known."""
         return (-1,) * len(self.aspects[node]), 1.0
 
-    def absorb(self, node: int, view: View, reference: int, mark: Mark, similarity: float) -> View:
+    def absorb(self, node: int, view: View, reference: int, mark: IndexMark, similarity: float) -> View:
         """Take over what the place of a reference says."""
         slots, met = view
         if mark is not None:
@@ -87,7 +87,7 @@ class StrictNodes:
             return self._counting(node, slots)
         return [value and value * met for value in self._counting(node, slots)] if met else [0.0] * self.length
 
-    def marks(self, node: int, view: View) -> Sequence[Mark] | None:
+    def marks(self, node: int, view: View) -> Sequence[IndexMark] | None:
         """At every event what goes into the slots of later milestones if this one is placed there."""
         columns = [self._filling(node, follower, slot, view) for follower, slot in self.links.seen_by[node]]
         return list(zip(*columns, strict=True)) if columns else None

@@ -32,7 +32,7 @@ from sandbox_grader.milestones.measures import judged_by, referred
 
 Numbers = Mapping[str, int]
 """The number of each milestone by its id."""
-KINDS: Mapping[str, case.Kind] = {
+KINDS: Mapping[str, case.ConstraintKind] = {
     "is": "snapshot", "adds": "addition", "removes": "removal", "updates": "update", "unchanged": "guardrail",
 }  # fmt: skip
 VALUE = "value"

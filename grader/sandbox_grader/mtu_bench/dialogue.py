@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sandbox_grader.course import TALK, is_replay
-from sandbox_grader.metric import Mode, Solution, Subject
+from sandbox_grader.metric import Mode, ReferenceTurns, Subject
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.values import is_array, is_object
 from sandbox_mcp.plurals import counted
@@ -58,7 +58,7 @@ class DialogueTurn:
 Wanted = tuple[DialogueCall, ...]
 """What a reference calls in one turn."""
 
-Pairs = tuple[tuple[DialogueTurn, Wanted], ...]
+_Pairs = tuple[tuple[DialogueTurn, Wanted], ...]
 """A dialogue beside one reference, turn by turn."""
 
 
@@ -71,7 +71,7 @@ class Dialogue:
 
     setting: str
     form: str
-    alternatives: tuple[Pairs, ...]
+    alternatives: tuple[_Pairs, ...]
     forced: bool = False
 
     @property
@@ -102,7 +102,7 @@ def dialogue(subject: Subject, mode: Mode) -> Dialogue | str:
     turns = [replace(turn, id=f"{session.started.session}/{n}") for n, turn in enumerate(_turns(session), start=1)]
     used = max((number for number, turn in enumerate(turns, start=1) if turn.calls or turn.malformed), default=1)
     form = form_of(solutions)
-    alternatives: list[Pairs] = []
+    alternatives: list[_Pairs] = []
     for solution in solutions:
         length = max(used, len(solution))
         done = [*turns, *[DialogueTurn()] * (length - len(turns))][:length]
@@ -124,7 +124,7 @@ def _wanted(turn: ReferenceTurn) -> Wanted:
 # -- logs of MTU-Bench --------------------------------------------------------------------------------------------
 
 
-def _imported(origin: Mapping[str, Any], turns: Sequence[DialogueTurn], solution: Solution) -> Dialogue | str:
+def _imported(origin: Mapping[str, Any], turns: Sequence[DialogueTurn], solution: ReferenceTurns) -> Dialogue | str:
     """A dialogue of the benchmark: setting, ids and ground truth are those that the import found."""
     setting, form, rows = origin.get("setting"), origin.get("form"), origin.get("rows")
     if not isinstance(setting, str) or form not in FORMS or not is_array(rows) or not all(map(_is_row, rows)):

@@ -12,7 +12,7 @@ from typing import Literal
 
 from sandbox_grader.rouge import common_tails
 
-Reading = Literal["strict", "paper"]
+_Reading = Literal["strict", "paper"]
 
 
 def tool_number(predicted: Collection[str], wanted: Collection[str]) -> float:
@@ -21,7 +21,7 @@ def tool_number(predicted: Collection[str], wanted: Collection[str]) -> float:
     return len(set(predicted) & set(wanted)) / len(union) if union else 1.0
 
 
-def tool_order(predicted: Sequence[str], wanted: Sequence[str], reading: Reading) -> float:
+def tool_order(predicted: Sequence[str], wanted: Sequence[str], reading: _Reading) -> float:
     """TO: ``cos(pi/2 * i/|Pred|) * |LCS|/|GT|``, the LCS a longest common subsequence that starts at i in Pred.
 
     Of several longest ones the one counts that lies closest to its place in the ground truth, then the first: the

@@ -106,8 +106,8 @@ def latex(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-Form = Callable[..., str]
-FORMS: MappingProxyType[str, Form] = MappingProxyType(
+_Form = Callable[..., str]
+FORMS: MappingProxyType[str, _Form] = MappingProxyType(
     {"md": markdown, "csv": comma_separated, "html": hypertext, "latex": latex}
 )
 """The forms by the names that a command line knows them by."""

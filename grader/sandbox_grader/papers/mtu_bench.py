@@ -21,7 +21,7 @@ from sandbox_grader.values import is_object
 
 FAMILY: Final = "mtu_bench"
 PAPER: Final = "mtu-bench"
-Part = Literal["all", "normal", "hard"]
+_Part = Literal["all", "normal", "hard"]
 TURN: Final = {
     "S-S": ("TS", "PS"),
     "M-S": ("TS", "PS"),
@@ -42,13 +42,13 @@ COMMANDS: Final = {
 _SIZE: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
 _ROW: Final = re.compile(r"[A-Z]-[A-Z]_(\d+)")
 
-Rows = Sequence[Mapping[str, Any]]
+_Rows = Sequence[Mapping[str, Any]]
 
 
-def _of(setting: str, part: Part = "all") -> Callable[[Scores], Rows]:
+def _of(setting: str, part: _Part = "all") -> Callable[[Scores], _Rows]:
     """The turns of a session that belong to a setting and a part of it."""
 
-    def turns(scores: Scores) -> Rows:
+    def turns(scores: Scores) -> _Rows:
         verdict = scores.counted(FAMILY)
         if verdict is None or verdict.values["setting"] != setting:
             return ()
@@ -64,7 +64,7 @@ def _is_hard(setting: str, row: str) -> bool | None:
     return int(found[1]) < HARD_ROWS[setting]
 
 
-def _means(setting: str, part: Part = "all") -> dict[str, ObservedMean]:
+def _means(setting: str, part: _Part = "all") -> dict[str, ObservedMean]:
     """The printed columns of a setting: over turns, and over dialogues."""
     turns = _of(setting, part)
 
@@ -85,7 +85,7 @@ def _means(setting: str, part: Part = "all") -> dict[str, ObservedMean]:
     return found
 
 
-def _columns(settings: Sequence[str], part: Part = "all") -> tuple[PaperColumn, ...]:
+def _columns(settings: Sequence[str], part: _Part = "all") -> tuple[PaperColumn, ...]:
     found: list[PaperColumn] = []
     for setting in settings:
         never = UNLABELLED if part != "all" and setting not in HARD_ROWS else ""
@@ -211,7 +211,7 @@ def _by_setting(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
     return {setting: list(dialogues.values()) for setting, dialogues in found.items() if dialogues}
 
 
-def _dialogues(part: Part) -> Total:
+def _dialogues(part: _Part) -> Total:
     def observe(scores: Scores) -> Iterable[float]:
         verdict, rows = scores.counted(FAMILY), scores.explained(FAMILY)
         hard = _is_hard(verdict.values["setting"], rows[0]["id"]) if verdict and rows else None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.metric import Mode, ReferenceTurns, Subject, Verdict, conclusive, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.similarity import Similarity, exact
 from sandbox_grader.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
@@ -87,7 +87,7 @@ class ToolScan:
             "errors": {name: sum(item[name] or 0 for item in counts) for name in (counts[0] if counts else ())},
         }
 
-    def _as_coded(self, trajectory: Trajectory, solutions: Sequence[Solution]) -> Verdict:
+    def _as_coded(self, trajectory: Trajectory, solutions: Sequence[ReferenceTurns]) -> Verdict:
         case, truth = case_of(trajectory.started), bool(solutions)
         if not is_toolscan(trajectory.started):
             if not truth:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.metric import Solution
+from sandbox_grader.metric import ReferenceTurns
 from sandbox_grader.similarity import Similarity
 from sandbox_grader.toolscan.events import Episode, EpisodeStep
 from sandbox_grader.toolscan.loop import EpisodeTally
@@ -49,7 +49,7 @@ class Original:
 
 
 def original(
-    counted: EpisodeTally, solutions: Sequence[Solution], steps_limit: int, answer: Any, exact: bool
+    counted: EpisodeTally, solutions: Sequence[ReferenceTurns], steps_limit: int, answer: Any, exact: bool
 ) -> Original:
     """The authors' scores. ``exact`` (their ``goal_type`` 1) wants the run's answer to equal ``answer``.
 
@@ -143,7 +143,7 @@ class Against:
         return sum(item.status == "wrong_value" for item in self.wanted)
 
 
-def against(run: Episode, solution: Solution, values: Values, *, attempts: bool = False) -> Against:
+def against(run: Episode, solution: ReferenceTurns, values: Values, *, attempts: bool = False) -> Against:
     """Hold a run against a solution: how many calls of each tool there are, and with which values.
 
     With ``attempts`` a call that failed in the solution is one that failed in the run, refused ones included.
@@ -179,7 +179,7 @@ def against(run: Episode, solution: Solution, values: Values, *, attempts: bool 
 
 
 def closest(
-    run: Episode, solutions: Sequence[Solution], values: Values, *, attempts: bool = False
+    run: Episode, solutions: Sequence[ReferenceTurns], values: Values, *, attempts: bool = False
 ) -> tuple[int, Against]:
     """The number of the solution with the fewest missing calls, then wrong values, and the run held against it."""
     held = [against(run, solution, values, attempts=attempts) for solution in solutions]

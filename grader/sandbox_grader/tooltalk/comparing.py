@@ -14,7 +14,7 @@ from sandbox_grader.tooltalk.tools import COMPAT, Rule
 from sandbox_grader.values import is_array, same_set, same_value, says_nothing
 from sandbox_mcp.trajectory import ReferenceCall, ToolCall
 
-Compare = Callable[[ToolCall, ReferenceCall], str | None]
+FirstDifference = Callable[[ToolCall, ReferenceCall], str | None]
 """From a predicted and a reference call to the first difference, None where they match."""
 
 

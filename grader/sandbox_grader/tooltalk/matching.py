@@ -6,7 +6,7 @@ Policy: a reference call is matched by one call at most and a call matches one r
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox_grader.tooltalk.comparing import Compare
+from sandbox_grader.tooltalk.comparing import FirstDifference
 from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, ToolCall, Trajectory
 
 MANY = 10_000
@@ -51,7 +51,7 @@ def wanted_calls(solution: Sequence[ReferenceTurn]) -> tuple[PlacedCall, ...]:
     return tuple(PlacedCall(number, call) for number, turn in enumerate(solution) for call in turn.calls)
 
 
-def first_fit(predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: Compare) -> Matching:
+def first_fit(predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: FirstDifference) -> Matching:
     """Each prediction in order takes the first reference call left that it matches, whatever the turn.
 
     Source: ToolTalk, ``evaluate_predictions`` of the authors' code.
@@ -67,7 +67,7 @@ def first_fit(predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], comp
 
 
 def best_fit(
-    predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: Compare, *, per_turn: bool
+    predicted: Sequence[Predicted], wanted: Sequence[PlacedCall], compare: FirstDifference, *, per_turn: bool
 ) -> Matching:
     """The largest one-to-one matching; with ``per_turn`` only calls of the same turn may match.
 

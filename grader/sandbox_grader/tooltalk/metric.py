@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Mode, Solution, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.metric import Mode, ReferenceTurns, Subject, Verdict, conclusive, mean_of_known
 from sandbox_grader.retelling import solutions_of
 from sandbox_grader.rouge import rouge_l
 from sandbox_grader.similarity import Similarity
-from sandbox_grader.tooltalk.comparing import AsCoded, AsWritten, Compare, OriginalFails
+from sandbox_grader.tooltalk.comparing import AsCoded, AsWritten, FirstDifference, OriginalFails
 from sandbox_grader.tooltalk.counts import CLASSES, NAMES, RATIOS, total
 from sandbox_grader.tooltalk.matching import best_fit, first_fit, predictions, wanted_calls
 from sandbox_grader.tooltalk.scoring import Held, action_labels, is_tooltalk
@@ -89,12 +89,12 @@ class ToolTalk:
             },
         }
 
-    def _hold(self, trajectory: Trajectory, solution: Solution, mode: Mode) -> Held:
+    def _hold(self, trajectory: Trajectory, solution: ReferenceTurns, mode: Mode) -> Held:
         predicted, wanted = predictions(trajectory), wanted_calls(solution)
         labels = action_labels(trajectory.started, wanted)
         imported = is_tooltalk(trajectory.started)
         if imported and mode == "compat":
-            compare: Compare = AsCoded(self.similarity)
+            compare: FirstDifference = AsCoded(self.similarity)
         else:
             usual = self.free_text
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Mode, Solution
-from sandbox_grader.tooltalk.comparing import Compare
+from sandbox_grader.metric import Mode, ReferenceTurns
+from sandbox_grader.tooltalk.comparing import FirstDifference
 from sandbox_grader.tooltalk.counts import CLASSES, Counts, TurnLeftovers, as_coded, as_written
 from sandbox_grader.tooltalk.matching import Matching, PlacedCall, Predicted
 from sandbox_grader.tooltalk.tools import FORMAT
@@ -37,12 +37,12 @@ class Held:
     """A session, a solution, and the matching of their calls in a mode."""
 
     trajectory: Trajectory
-    solution: Solution
+    solution: ReferenceTurns
     mode: Mode
     predicted: tuple[Predicted, ...]
     wanted: tuple[PlacedCall, ...]
     matching: Matching
-    compare: Compare
+    compare: FirstDifference
     actions: Mapping[str, bool]
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sandbox_grader.values import remembered
 
-Kind = Literal["phone number", "mail address", "id", "date", "number"]
+_Kind = Literal["phone number", "mail address", "id", "date", "number"]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
@@ -40,7 +40,7 @@ TAIL = 7
 class Value:
     """A value in one form (``form``) and as it was written (``words``)."""
 
-    kind: Kind
+    kind: _Kind
     form: str
     words: str
 

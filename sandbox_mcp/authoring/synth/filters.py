@@ -177,8 +177,8 @@ def _first(complaints: Sequence[Complaint]) -> str | None:
     return f"{complaints[0].problem}; {complaints[0].mend}" if complaints else None
 
 
-Filter = Callable[[Candidate], str | None]
-FILTERS: Mapping[str, Filter] = MappingProxyType(
+_Filter = Callable[[Candidate], str | None]
+FILTERS: Mapping[str, _Filter] = MappingProxyType(
     {
         "invents no tool": _invents_nothing,
         "uses what it should": _uses_what_it_should,

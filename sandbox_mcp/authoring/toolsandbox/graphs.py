@@ -14,7 +14,7 @@ from sandbox_grader.toolsandbox import ROLES, TABLES
 
 from sandbox_mcp.run.errors import RunError
 
-Json = Mapping[str, Any]
+_Json = Mapping[str, Any]
 GUARDRAIL, DEPENDENT = "guardrail", "trace_dependent"
 KINDS: Mapping[str, str] = {
     "snapshot_similarity": "snapshot",
@@ -39,7 +39,7 @@ def _taken(to: str, *path: str, convert: str = "float", worded: bool = False) ->
     return {"values": [value], **({"forms": "decimals_0_3"} if worded else {})}
 
 
-EXTRACTORS: Mapping[str, Json] = {
+EXTRACTORS: Mapping[str, _Json] = {
     "search_weather_around_lat_lon_temperature_extractor": _taken("temperature", "current_temperature", worded=True),
     "result_to_timestamp0_extractor": _taken("timestamp_0"),
     "result_to_timestamp1_extractor": _taken("timestamp_1"),
@@ -56,7 +56,7 @@ EXTRACTORS: Mapping[str, Json] = {
 """What each extractor takes from the result of a call, and under which name."""
 
 
-def graph(source: Json) -> tuple[list[dict[str, Any]], list[list[int]] | None]:
+def graph(source: _Json) -> tuple[list[dict[str, Any]], list[list[int]] | None]:
     """The nodes and edges of a dumped graph.
 
     Raises:
@@ -93,13 +93,13 @@ def _cell(name: str, value: Any) -> Any:
     if name != "tool_trace":
         return value
     traces: Any = json.loads(value)
-    listed = cast("list[Json]", traces if isinstance(traces, list) else [traces])
+    listed = cast("list[_Json]", traces if isinstance(traces, list) else [traces])
     return [{"tool": item["tool_name"], "arguments": item["arguments"]} for item in listed]
 
 
-def _measure(function: Json) -> dict[str, Any]:
+def _measure(function: _Json) -> dict[str, Any]:
     measure = _known(MEASURES, function["name"])
-    within: Json = function.get("atol_dict") or cast("dict[str, Any]", {})
+    within: _Json = function.get("atol_dict") or cast("dict[str, Any]", {})
     if measure == "close":
         return {"measure": measure, "tolerance": next(iter(within.values()), None)}
     return {"measure": measure, **({"tolerance": within} if within else {})}

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_mcp.authoring.toolsandbox.graphs import DEPENDENT, GUARDRAIL
 
-Json = Mapping[str, Any]
+_Json = Mapping[str, Any]
 CHANGES: Mapping[str, str] = {"snapshot": "is", "addition": "adds", "removal": "removes", "update": "updates"}
 DECIMALS = [0, 1, 2, 3]
 
@@ -21,7 +21,7 @@ def name_of(number: int) -> str:
 
 
 def written(
-    nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None, ids: Mapping[str, str]
+    nodes: Sequence[_Json], edges: Sequence[Sequence[int]] | None, ids: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Milestones or minefields as a scenario file has them; ``ids`` maps the ids of rows to their labels."""
     pairs = [[number, number + 1] for number in range(len(nodes) - 1)] if edges is None else edges
@@ -34,7 +34,7 @@ def written(
     return made
 
 
-def _constraints(items: Sequence[Json], ids: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _constraints(items: Sequence[_Json], ids: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     judged = [item for item in items if item["kind"] != GUARDRAIL]
     told = [item for item in judged if item["table"] == "messages" and "content" in item["rows"][0]]
     traced = [item for item in judged if item["table"] == "messages" and "tool_calls" in item["rows"][0]]
@@ -51,7 +51,7 @@ def _constraints(items: Sequence[Json], ids: Mapping[str, str]) -> Iterator[dict
         yield _message((exactly or told)[0])
 
 
-def _cell(name: str, value: Any, item: Json, ids: Mapping[str, str]) -> Any:
+def _cell(name: str, value: Any, item: _Json, ids: Mapping[str, str]) -> Any:
     measured = item["measures"].get(name, {})
     if value is not None and measured.get("measure") == "close" and measured.get("tolerance") is not None:
         return {"close": value, "within": measured["tolerance"]}
@@ -63,7 +63,7 @@ def labelled(value: Any, ids: Mapping[str, str]) -> Any:
     return f"@{ids[value]}" if isinstance(value, str) and value in ids else value
 
 
-def _call(items: Sequence[Json], ids: Mapping[str, str]) -> dict[str, Any]:
+def _call(items: Sequence[_Json], ids: Mapping[str, str]) -> dict[str, Any]:
     """One of several calls, with the arguments that all constraints on them name."""
     taken: dict[str, Any] = {}
     for item in items:
@@ -74,7 +74,7 @@ def _call(items: Sequence[Json], ids: Mapping[str, str]) -> dict[str, Any]:
                 for value in item["extract"]["values"]
             }
     first = items[0]
-    near: Json = first["measures"]["tool_calls"].get("tolerance") or {}
+    near: _Json = first["measures"]["tool_calls"].get("tolerance") or {}
     patterns = [
         {
             "tool": golden["tool"],
@@ -94,7 +94,7 @@ def _argument(value: Any, near: Any, ids: Mapping[str, str]) -> Any:
     return labelled(value, ids)
 
 
-def _message(item: Json) -> dict[str, Any]:
+def _message(item: _Json) -> dict[str, Any]:
     """What is said; words to the environment are an attempt at the call that they name."""
     row = item["rows"][0]
     if row["recipient"] == "environment":

@@ -15,8 +15,8 @@ from sandbox_grader.toolsandbox import KEYS
 
 from sandbox_mcp.authoring.toolsandbox.graphs import DEPENDENT, GUARDRAIL
 
-Json = Mapping[str, Any]
-Row = dict[str, Any]
+_Json = Mapping[str, Any]
+_Row = dict[str, Any]
 SWITCHES: Mapping[str, str] = {
     "low_battery_mode": "set_low_battery_mode_status",
     "wifi": "set_wifi_status",
@@ -51,15 +51,15 @@ ASKED = "Which details can you give me?"
 class _Plan:
     """What has been planned so far, and the state that it leaves."""
 
-    tables: Mapping[str, list[Row]]
+    tables: Mapping[str, list[_Row]]
     goal: str
     now: float
     offered: frozenset[str]
-    turns: list[Row] = field(default_factory=list[Row])
-    calls: list[Row] = field(default_factory=list[Row])
+    turns: list[_Row] = field(default_factory=list[_Row])
+    calls: list[_Row] = field(default_factory=list[_Row])
     labels: dict[int, str] = field(default_factory=dict[int, str])
 
-    def call(self, tool: str, arguments: Json) -> str:
+    def call(self, tool: str, arguments: _Json) -> str:
         """Plan a call, and what it needs before it; gives the label of its result."""
         for switch in NEEDS.get(tool, ()):
             if switch != "location_service" or arguments.get("latitude") is None:
@@ -86,9 +86,9 @@ class _Plan:
 
 
 def planned(
-    nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None, tables: Mapping[str, Sequence[Json]], goal: str,
+    nodes: Sequence[_Json], edges: Sequence[Sequence[int]] | None, tables: Mapping[str, Sequence[_Json]], goal: str,
     now: float, offered: frozenset[str], *, asks: bool,
-) -> list[Row]:  # fmt: skip
+) -> list[_Row]:  # fmt: skip
     """The turns of a solution, as scenario files have them; ``asks`` where the agent first asks for details.
 
     Only tools that are ``offered`` are called: a milestone that wants another one stays unmet.
@@ -109,7 +109,7 @@ def planned(
     return plan.turns
 
 
-def _order(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Iterator[int]:
+def _order(nodes: Sequence[_Json], edges: Sequence[Sequence[int]] | None) -> Iterator[int]:
     """The milestones in an order that the edges allow; what switches something comes as early as it may."""
     pairs = [(number, number + 1) for number in range(len(nodes) - 1)] if edges is None else edges
     sorter = TopologicalSorter[int](
@@ -130,7 +130,7 @@ def _order(nodes: Sequence[Json], edges: Sequence[Sequence[int]] | None) -> Iter
         sorter.done(number)
 
 
-def _meet(plan: _Plan, number: int, node: Json) -> None:
+def _meet(plan: _Plan, number: int, node: _Json) -> None:
     constraints = [item for item in node["constraints"] if item["kind"] != GUARDRAIL]
     told = [item for item in constraints if "content" in item.get("rows", [{}])[0] and item["table"] == "messages"]
     if told:  # the text that serves all constraints is the longest, with what it takes from earlier results
@@ -157,7 +157,7 @@ def _reference(plan: _Plan, number: int, path: Sequence[str]) -> str:
     return ".".join((plan.labels[number], *path))
 
 
-def _trace(plan: _Plan, constraints: Sequence[Json]) -> str:
+def _trace(plan: _Plan, constraints: Sequence[_Json]) -> str:
     """The call that several constraints on one message ask for together."""
     tool, arguments, golden = "", dict[str, Any](), dict[str, Any]()
     for item in constraints:
@@ -172,14 +172,14 @@ def _trace(plan: _Plan, constraints: Sequence[Json]) -> str:
     return plan.call(tool, _completed(plan, tool, arguments, golden))
 
 
-def _completed(plan: _Plan, tool: str, given: Json, golden: Json = MappingProxyType({})) -> Json:
+def _completed(plan: _Plan, tool: str, given: _Json, golden: _Json = MappingProxyType({})) -> _Json:
     """The arguments with the least that the tool needs beside those given; ``golden`` are those that were asked for.
 
     Where it was not said where to look and location service is off, the place is told instead of asked for.
     """
     from sandbox_mcp.worlds.phone import phone
 
-    least: Mapping[str, Json] = {
+    least: Mapping[str, _Json] = {
         "search_contacts": {"is_self": False},
         "search_messages": {"creation_timestamp_upperbound": plan.now},
         "search_reminder": {"creation_timestamp_upperbound": plan.now},
@@ -210,7 +210,7 @@ def _least(plan: _Plan, name: str, types: Sequence[str]) -> Any:
     return True if "boolean" in types else 0
 
 
-def _write(plan: _Plan, constraint: Json) -> None:
+def _write(plan: _Plan, constraint: _Json) -> None:
     """The calls that change a table as a constraint wants it."""
     table, kind = constraint["table"], constraint["kind"]
     rows, key, tool = plan.tables[table], KEYS[table], WRITERS[table, kind]

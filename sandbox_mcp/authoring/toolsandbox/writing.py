@@ -23,7 +23,7 @@ from sandbox_mcp.authoring.toolsandbox.planning import planned
 from sandbox_mcp.run.errors import RunError
 from sandbox_mcp.world import to_timestamp
 
-Json = Mapping[str, Any]
+_Json = Mapping[str, Any]
 PRESENTATIONS = frozenset(
     {
         "NO_DISTRACTION_TOOLS", "THREE_DISTRACTION_TOOLS", "TEN_DISTRACTION_TOOLS", "ALL_TOOLS_AVAILABLE",
@@ -40,7 +40,7 @@ _TASK = re.compile(r"task you \(User A\) want User B to complete:\s*")
 _BOUNDARY = re.compile(r"(?:^|(?<=[.!?]))\s*(?=(?:You (?:do|don|only)\b|Do not leak|It should be))")
 
 
-def write_suite(dumped: Json, zone: str, out: Path) -> int:
+def write_suite(dumped: _Json, zone: str, out: Path) -> int:
     """Write a suite to a folder; gives the number of scenarios, each of which has eight variants.
 
     Raises:
@@ -48,7 +48,7 @@ def write_suite(dumped: Json, zone: str, out: Path) -> int:
     """
     import yaml
 
-    scenarios: Mapping[str, Json] = dumped["scenarios"]
+    scenarios: Mapping[str, _Json] = dumped["scenarios"]
     bases = [name for name in scenarios if split_name(name)[1] == "base"]
     if not bases:
         raise RunError("the dump has no scenarios")
@@ -76,12 +76,12 @@ class _Base:
     """One scenario without distraction tools, and through it its eight presentations."""
 
     name: str
-    scenarios: Mapping[str, Json]
+    scenarios: Mapping[str, _Json]
     now: datetime
     zone: str
 
     @cached_property
-    def dumped(self) -> Json:
+    def dumped(self) -> _Json:
         """The scenario with the ids that its rows have here in the place of its own."""
         text = json.dumps(self.scenarios[self.name])
         for old, label in self.labels.items():
@@ -91,7 +91,7 @@ class _Base:
     @cached_property
     def labels(self) -> Mapping[str, str]:
         """The labels of all rows by the ids that ToolSandbox gives them, each as ``table.label``."""
-        tables: Mapping[str, Sequence[Json]] = self.scenarios[self.name]["tables"]
+        tables: Mapping[str, Sequence[_Json]] = self.scenarios[self.name]["tables"]
         found: dict[str, str] = {}
         for name, key in KEYS.items():
             for number, row in enumerate(tables[name.upper()]):
@@ -146,8 +146,8 @@ class _Base:
         shown: Mapping[str, str] = self.scenarios[name]["presented"]
         return {seen: tool for seen, tool in shown.items() if tool != LEAVE}
 
-    def _user(self, nodes: Sequence[Json]) -> dict[str, Any]:
-        messages: Sequence[Json] = self.dumped["messages"]
+    def _user(self, nodes: Sequence[_Json]) -> dict[str, Any]:
+        messages: Sequence[_Json] = self.dumped["messages"]
         own = [m for m in messages if m["visible_to"] != ["USER"]]
         told = next(m["content"] for m in reversed(own) if (m["sender"], m["recipient"]) == ("SYSTEM", "USER"))
         opening = next(m["content"] for m in reversed(own) if (m["sender"], m["recipient"]) == ("USER", "AGENT"))
@@ -164,7 +164,7 @@ class _Base:
         return user
 
 
-def _rows(table: str, rows: Sequence[Json], ids: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _rows(table: str, rows: Sequence[_Json], ids: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Rows by their labels, as a file has them; a cell that is the id of a row refers to its label."""
     return {
         label_of(table, number, row): {
@@ -174,7 +174,7 @@ def _rows(table: str, rows: Sequence[Json], ids: Mapping[str, str]) -> dict[str,
     }
 
 
-def _demonstrated(messages: Sequence[Json]) -> Iterator[dict[str, str]]:
+def _demonstrated(messages: Sequence[_Json]) -> Iterator[dict[str, str]]:
     """The demonstrations as pairs of lines."""
     asked = ""
     for message in messages:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sandbox_mcp.cli.connect.serve_args import ServeArgs
 
 __all__ = ("command",)
-Mode = Literal["print", "write", "undo"]
+_Mode = Literal["print", "write", "undo"]
 UNDRIVEN = (
     "No harness drives a host, so the server is started with --user-channel tool: the host's model speaks to the "
     "simulated user with the tool send_message_to_user."
@@ -55,7 +55,7 @@ def command(
 
     if printing + write + undo > 1:
         raise click.UsageError("--print, --write and --undo exclude each other; give one of them")
-    mode: Mode = "write" if write else "undo" if undo else "print"
+    mode: _Mode = "write" if write else "undo" if undo else "print"
     known = HOSTS[host]
     served = checked(serve_args)
     argv = [*server_command(), "serve", *served.args]
@@ -92,7 +92,7 @@ def command(
         click.echo(f"{said}{backup}\n{more}".rstrip())
 
 
-def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs", mode: Mode) -> str:
+def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs", mode: _Mode) -> str:
     mine, beside = this_system(), "if the file has other servers, add this one beside them"
     if config or host.project:
         where = f"It goes into {config or f'{host.places[mine]} in your project'}; {beside}."

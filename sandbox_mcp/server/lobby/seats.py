@@ -83,7 +83,7 @@ class StoredSeat:
         return self._current
 
 
-Seat = ManagedSeat | StoredSeat
+_Seat = ManagedSeat | StoredSeat
 """The place of one client in the lobby: at most one running scenario."""
 
 
@@ -96,7 +96,7 @@ class Lobby:
     def __init__(
         self,
         manager: SessionManager,
-        seat: Seat,
+        seat: _Seat,
         announce: Callable[[OpenSession], None] = lambda _: None,
         app: SessionApp | None = None,
     ) -> None:

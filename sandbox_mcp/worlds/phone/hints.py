@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_mcp.tools.hints import Hints, Tried
+from sandbox_mcp.tools.hints import Hints, TriedCall
 from sandbox_mcp.world import Row, Snapshot
 from sandbox_mcp.worlds.phone.tools.rules import EARLIEST, LATEST
 from sandbox_mcp.worlds.phone.world import phone
@@ -63,7 +63,7 @@ _IDS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
 _KEYS = {table: name for name, table in _IDS.items()}
 TARGETS = {**_IDS, "phone_number": "contact"}
 """Arguments that say who or what is meant, and the table they are found in."""
-LOOKS: tuple[Tried, ...] = (
+LOOKS: tuple[TriedCall, ...] = (
     ("search_contacts", {"is_self": True}),
     ("search_messages", {"content": "hello"}),
     ("search_reminder", {"content": "appointment"}),
@@ -164,7 +164,7 @@ _ADDERS = {"contact": "add_contact", "reminder": "add_reminder"}
 _CHANGERS = {"contact": "modify_contact", "reminder": "modify_reminder"}
 
 
-def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterator[Tried]:
+def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterator[TriedCall]:
     """The ways back from a change of a row."""
     if table == "setting" and before and after:
         changed = ((tool, column) for tool, column in SWITCHES.items() if before[column] != after[column])
@@ -186,7 +186,7 @@ def _given(tool: str, row: Row) -> dict[str, Any]:
     return {name: row[name] for name in takes if name in row and (row[name] is not None or "null" in takes[name])}
 
 
-def _meddling(start: Snapshot, end: Snapshot, now: float) -> Iterator[Tried]:
+def _meddling(start: Snapshot, end: Snapshot, now: float) -> Iterator[TriedCall]:
     """One deed per tool that acts, each on something the solution left alone."""
     for table, tools in (("contact", ("remove_contact", "modify_contact")), ("reminder", ("remove_reminder",))):
         after = end.table(table)

@@ -15,8 +15,8 @@ from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
 
 __all__ = ("RULES", "Complaint", "LintFinding", "lint")
-Rule = Callable[[Scenario], Iterable[LintFinding]]
-RULES: tuple[Rule, ...] = (parts, categories, brief, reach, flow, leaks)
+_Rule = Callable[[Scenario], Iterable[LintFinding]]
+RULES: tuple[_Rule, ...] = (parts, categories, brief, reach, flow, leaks)
 """What looks at one scenario at a time. ``twins`` looks at all of them together."""
 
 

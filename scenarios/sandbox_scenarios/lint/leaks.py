@@ -17,7 +17,7 @@ from sandbox_mcp.tools import World
 from sandbox_mcp.world import to_local
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import (
-    Text,
+    ScenarioText,
     contains,
     has_number,
     is_number,
@@ -77,7 +77,7 @@ def _technical(home: World) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _secrets(
-    knows: str, text: Text, numbers: Iterable[tuple[str, str]], words: Iterable[tuple[str, str]]
+    knows: str, text: ScenarioText, numbers: Iterable[tuple[str, str]], words: Iterable[tuple[str, str]]
 ) -> Iterator[LintFinding]:
     mend = "leave it out, or say under 'knows' that the user knows it"
     for what, number in numbers:
@@ -88,7 +88,7 @@ def _secrets(
             yield LintFinding("secret", text.path, f"{_shown(text)} tells {what} ({form!r})", mend)
 
 
-def _unbriefed(scenario: Scenario, text: Text) -> Iterator[LintFinding]:
+def _unbriefed(scenario: Scenario, text: ScenarioText) -> Iterator[LintFinding]:
     user = scenario.user
     if user.prompt or not {"answers", "then"}.intersection(text.path):
         return
@@ -145,7 +145,7 @@ def _asks_only(scenario: Scenario, milestone: Milestone, by_id: Mapping[str, Mil
     return bool(calls) and len(calls) == len(constraints) and looks
 
 
-def _shown(text: Text) -> str:
+def _shown(text: ScenarioText) -> str:
     where = next(part for part in reversed(text.path) if isinstance(part, str))
     line = " ".join(text.text.split())
     return f"{where} {line if len(line) <= 60 else line[:57] + '...'!r}"

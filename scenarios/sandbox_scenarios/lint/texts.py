@@ -17,7 +17,7 @@ TAIL, LEAST = 7, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ScenarioText:
     """One text: where it stands, and whether the user may say it as it stands."""
 
     path: PartPath
@@ -25,37 +25,37 @@ class Text:
     spoken: bool = True
 
 
-def texts(scenario: Scenario) -> Iterator[Text]:
+def texts(scenario: Scenario) -> Iterator[ScenarioText]:
     """Everything that is written about the user, what it says first."""
     user, script = scenario.user, scenario.user.script
-    yield Text(("user", "opening"), user.opening)
+    yield ScenarioText(("user", "opening"), user.opening)
     for number, answer in enumerate(script.answers):
-        yield Text(("user", "script", "answers", number, "say"), answer.say)
+        yield ScenarioText(("user", "script", "answers", number, "say"), answer.say)
     for number, line in enumerate(script.then):
-        yield Text(("user", "script", "then", number), line)
+        yield ScenarioText(("user", "script", "then", number), line)
     for name in ("confirm", "unknown", "decline"):
-        yield Text(("user", "script", name), getattr(script, name))
-    yield Text(("user", "goal"), user.goal, spoken=False)
+        yield ScenarioText(("user", "script", name), getattr(script, name))
+    yield ScenarioText(("user", "goal"), user.goal, spoken=False)
     for number, line in enumerate(user.knows):
-        yield Text(("user", "knows", number), line, spoken=False)
+        yield ScenarioText(("user", "knows", number), line, spoken=False)
     for number, line in enumerate(user.wants_not):
-        yield Text(("user", "wants_not", number), line, spoken=False)
+        yield ScenarioText(("user", "wants_not", number), line, spoken=False)
     for number, exchange in enumerate(user.demonstration):
-        yield Text(("user", "demonstration", number, "user"), exchange.user, spoken=False)
-        yield Text(("user", "demonstration", number, "agent"), exchange.agent, spoken=False)
+        yield ScenarioText(("user", "demonstration", number, "user"), exchange.user, spoken=False)
+        yield ScenarioText(("user", "demonstration", number, "agent"), exchange.agent, spoken=False)
 
 
-def sentence_lists(scenario: Scenario) -> Iterator[Text]:
+def sentence_lists(scenario: Scenario) -> Iterator[ScenarioText]:
     """Every item of the lists that hold sentences about the user, or sentences that it says."""
     user = scenario.user
     for name in ("knows", "does_not_know", "wants_not"):
         for number, line in enumerate(getattr(user, name)):
-            yield Text(("user", name, number), line, spoken=False)
+            yield ScenarioText(("user", name, number), line, spoken=False)
     for number, line in enumerate(user.script.then):
-        yield Text(("user", "script", "then", number), line)
+        yield ScenarioText(("user", "script", "then", number), line)
 
 
-def spoken(scenario: Scenario) -> tuple[Text, ...]:
+def spoken(scenario: Scenario) -> tuple[ScenarioText, ...]:
     """What the scripted user may say."""
     return tuple(text for text in texts(scenario) if text.spoken)
 

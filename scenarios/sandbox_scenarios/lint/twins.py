@@ -17,10 +17,10 @@ from sandbox_scenarios.problem import PartPath
 _NOT_PLAYED = frozenset(
     {"name", "about", "digest", "path", "line", "categories", "idle_score", "world", "tags", "cache"}
 )
-Told = tuple[Scenario, LintFinding]
+_Told = tuple[Scenario, LintFinding]
 
 
-def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[Told]:
+def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[_Told]:
     """Rule ``twin``: each with the scenario that comes later in the suite."""
     return [
         *_same(suite, scenarios, ("user", "opening"), lambda item: plain(item.user.opening), "the opening"),
@@ -32,7 +32,7 @@ def twins(suite: Suite, scenarios: Sequence[Scenario]) -> list[Told]:
 
 def _same(
     suite: Suite, scenarios: Sequence[Scenario], path: PartPath, key: Callable[[Scenario], str], what: str
-) -> Iterator[Told]:
+) -> Iterator[_Told]:
     first: dict[str, Scenario] = {}
     for scenario in scenarios:
         other = first.setdefault(key(scenario), scenario)
@@ -50,7 +50,7 @@ def _deeds(scenario: Scenario) -> str:
     return repr(scenario.milestones) + json.dumps(calls, sort_keys=True, default=str)
 
 
-def _equal(scenarios: Sequence[Scenario]) -> Iterator[Told]:
+def _equal(scenarios: Sequence[Scenario]) -> Iterator[_Told]:
     first: dict[str, Scenario] = {}
     for scenario in scenarios:
         played = [repr(getattr(scenario, item.name)) for item in fields(scenario) if item.name not in _NOT_PLAYED]

@@ -36,7 +36,7 @@ CLASSIC = (
 MANY_ARGUMENTS, MANY_TOOLS = 6, 4
 """More arguments in a call, and more tools in a turn, make a hard case. Source: MTU-Bench, table 8."""
 
-Similarity = Callable[[Iterable[str]], Mapping[str, float]]
+_Similarity = Callable[[Iterable[str]], Mapping[str, float]]
 """How much some names have in common, in one or more readings."""
 
 
@@ -108,7 +108,7 @@ class Stats:
         }
 
 
-def measure(suite: Suite, similarity: Similarity, world: str = "") -> Stats:
+def measure(suite: Suite, similarity: _Similarity, world: str = "") -> Stats:
     """Count everything that can be played, of those worlds if any are named, as :meth:`Suite.names` lists it.
 
     ToolSandbox's figures stand beside those of the default world, which is made after its own, and no other.
@@ -258,7 +258,7 @@ def _features(scenarios: Sequence[Scenario], homes: Iterable[World]) -> tuple[Co
     return tuple(Count(name, sum(map(has, scenarios))) for name, has in counted.items())
 
 
-def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: Similarity) -> Mapping[str, float]:
+def _similarity(scenarios: Sequence[Scenario], variant: str, similarity: _Similarity) -> Mapping[str, float]:
     """The mean over scenarios of how alike the names of the tools are that a variant offers."""
     offered = [tuple(presented(item, variant)) for item in scenarios]
     alike = {names: similarity(names) for names in {*offered}}  # many scenarios offer the same tools

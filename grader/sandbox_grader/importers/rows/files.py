@@ -20,7 +20,7 @@ from sandbox_grader.importers.rows.prompt import PromptParts, take_apart
 from sandbox_mcp.plurals import counted
 from sandbox_mcp.trajectory import ToolCall
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 OOD: Final = "OOD"
 _INDEXED: Final = re.compile(r"(?P<dialogue>.+_[0-9]+)_(?P<turn>[0-9]{1,9})")
@@ -279,9 +279,9 @@ def _letters(twin: int) -> str:
     return text
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, list[Item]]:
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], str]) -> dict[str, list[_Item]]:
     """The items under their keys, both in order of appearance."""
-    groups: defaultdict[str, list[Item]] = defaultdict(list)
+    groups: defaultdict[str, list[_Item]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
     return dict(groups)
