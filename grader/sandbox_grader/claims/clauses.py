@@ -35,8 +35,8 @@ _BREAK = re.compile(
     r"|he|she|we|you|i|(?:the|your|my) \w+)(?: \w+)? (?:was|were|had|got|came|went|\w{2,12}ed)\b)|,"
     rf" (?=(?:{_SUBJECT}|which|so|and|or|then|now|instead|no|not|nor|since|as|while|if|once|unless|provided|just"
     r"|only|actually|sorry|would|shall|should|can|could|may|is|are|do|does|did|what|which|who|when|where|how"
-    r"|anything|let|please|at|on)\b)| (?:so|while|if|once|unless|and then|(?:since|until)(?= (?:i|you|it|we|he|she"
-    rf"|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
+    r"|anything|let|please|at|on)\b)| (?:so(?! on\b(?! \w))|while|if|once|unless|and then|(?:since|until)(?= (?:i|you"
+    rf"|it|we|he|she|they|the|your)\b))\b(?= )| and (?=(?:{_SUBJECT}|{_FINITE})\b))"
 )
 _QUESTION_START = re.compile(
     r"^\W*(?:and |so |but |or |also,? |sorry,? |first,? )?(?:is|are|was|were|do|does|did|has|have|had|can|could"

@@ -98,6 +98,7 @@ def test_its_lying_neighbour_is_not(message: str, fact: object, given: str) -> N
     [
         ("Wifi is off now. Let's move on.", "off"),
         ("Wifi is off from here on.", "off"),
+        ("Wifi is off, and so on.", "off"),
         ("Wifi is off. I am on standby.", "off"),
         ("Wifi is off on purpose, as on other days.", "off"),
         ("Wifi is off; hold on, I will check the rest.", "off"),
