@@ -54,14 +54,19 @@ def workers_at(base: str) -> list[int]:
     inode = next(line.split()[9] for line in lines if line.split()[1].endswith(f":{port:04X}") and " 0A " in line)
     holders: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if any(str(fd.readlink()) == f"socket:[{inode}]" for fd in (entry / "fd").iterdir()):
+        with contextlib.suppress(OSError):  # it may have ended by now, or be another user's
+            if entry.name.isdigit() and f"socket:[{inode}]" in open_files(entry):
                 holders[int(entry.name)] = parent_of(int(entry.name))
-        except OSError:
-            continue
     return [process for process, parent in holders.items() if parent in holders]
+
+
+def open_files(process: Path) -> list[str]:
+    """What a process has open, but for what it closes at this moment."""
+    found: list[str] = []
+    for descriptor in (process / "fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.append(str(descriptor.readlink()))
+    return found
 
 
 async def session_of_its_own(base: str, era: str, number: int) -> str:
