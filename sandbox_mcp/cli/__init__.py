@@ -1,11 +1,10 @@
-"""The command line: one module per command, loaded when it is used.
+"""The command line: one module per command, loaded when it is used, as is what only commands or mistakes need.
 
 Policy: results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a threshold was missed, 2 bad usage or
 bad input, 130 stopped by Ctrl-C. A user's mistake gets one line.
 """
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -14,8 +13,6 @@ import click
 
 from sandbox_mcp import __version__
 from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.shown import leave_unread, one_line, screened
-from sandbox_mcp.telemetry import close, own_process
 
 COMMANDS = MappingProxyType(
     {
@@ -59,6 +56,8 @@ class _Lazy(click.Group):
         if cmd_name not in COMMANDS:
             if ctx.resilient_parsing:  # as when a shell completes what is being typed
                 return None
+            from difflib import get_close_matches
+
             near = get_close_matches(cmd_name, COMMANDS, n=2, cutoff=0.5)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {cmd_name!r}; {hint}", ctx)
@@ -67,6 +66,9 @@ class _Lazy(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever it prints that is not ours moves no cursor."""
+        from sandbox_mcp.shown import leave_unread, screened
+        from sandbox_mcp.telemetry import close, own_process
+
         own_process()
         with screened():
             try:
@@ -131,5 +133,7 @@ def fail(*problems: str) -> None:
 
 def warn(*told: str) -> None:
     """Say beside the results what a person should know, in one line each."""
+    from sandbox_mcp.shown import one_line
+
     for text in told:
         click.echo(f"sandbox-mcp: {one_line(text)}", err=True)
