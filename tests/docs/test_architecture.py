@@ -19,18 +19,26 @@ FUNCTIONS = [name for name in NAMES if re.fullmatch(r"[a-z][a-z_]+", name)]
 
 
 @cache
+def statements() -> list[tuple[str, ast.stmt]]:
+    """What stands at the top of every module of ours, with the file."""
+    paths = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return [
+        (path.relative_to(ROOT).as_posix(), node)
+        for path in paths
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+    ]
+
+
+@cache
 def definitions() -> dict[str, list[str]]:
     """Every public class and function of ours, and every method as Class.method, with the files that define it."""
     found: dict[str, list[str]] = defaultdict(list)
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-                    found[node.name].append(path.relative_to(ROOT).as_posix())
-                    methods = node.body if isinstance(node, ast.ClassDef) else []
-                    for method in methods:
-                        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                            found[f"{node.name}.{method.name}"].append(path.relative_to(ROOT).as_posix())
+    for file, node in statements():
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+            found[node.name].append(file)
+            for method in node.body if isinstance(node, ast.ClassDef) else ():
+                if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                    found[f"{node.name}.{method.name}"].append(file)
     return found
 
 
@@ -71,12 +79,10 @@ def test_a_class_name_means_one_thing_in_all_packages() -> None:
 def aliases() -> dict[str, list[str]]:
     """Every public name that is assigned to and reads like a class, as an alias of a type does, with its files."""
     found: dict[str, list[str]] = defaultdict(list)
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                for name in node.targets if isinstance(node, ast.Assign) else ():
-                    if isinstance(name, ast.Name) and re.match(r"[A-Z]+[a-z]", name.id):
-                        found[name.id].append(path.relative_to(ROOT).as_posix())
+    for file, node in statements():
+        for name in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(name, ast.Name) and re.match(r"[A-Z]+[a-z]", name.id):
+                found[name.id].append(file)
     return found
 
 

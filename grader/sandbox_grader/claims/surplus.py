@@ -82,10 +82,10 @@ MOST_VALUES = 24
 
 
 def has_words_for_deeds(message: str) -> bool:
-    """Whether a message has any of the words without which it claims no deed, or else need not be read for one.
+    """Whether a message has any of the words without which none can claim a deed, so that it has to be read for one.
 
-    Most of what is said while a task goes on has none. What is taken apart for reading may become such a word:
-    ``didn't`` and ``I'd``.
+    Most of what is said while a task goes on has none of them. ``didn't`` and ``I'd`` count as such words, because
+    reading writes them out.
     """
     if not message.isascii() or len(message) > LONGEST:
         return True
