@@ -6,10 +6,10 @@ import anyio
 from sandbox_scenarios import Suite
 
 from bench.table import BudgetRow, child_cpu, median_cpu
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.trajectory import MemoryLog
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.trajectory import MemoryLog
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 
 SUITE = Suite()
 SCENARIO = SUITE.get("wifi_off")
@@ -76,7 +76,7 @@ def rows() -> list[BudgetRow]:
     short, long = (_call_cost(_lengthened(n), "get_wifi_status", {}) for n in (10, 1000))
     batch = median_cpu(lambda: _session().call_batch(RACING)) - median_cpu(_session)
     whole = median_cpu(_play_and_grade)
-    asked_for_help = child_cpu(["-m", "sandbox_mcp.cli", "--help"])
+    asked_for_help = child_cpu(["-m", "sandbox_mcp.app.cli", "--help"])
     bare = child_cpu(["-c", "pass"])
     imports = {name: child_cpu(["-c", f"import {name}"]) - bare for name in ("sandbox_mcp", "sandbox_grader")}
     one = median_cpu(lambda: unread().get("wifi_off"))

@@ -18,9 +18,9 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.checks import ancestors
 from sandbox_scenarios.model import CallConstraint, Constraint, MessageConstraint, Milestone, TableConstraint
 
-from sandbox_mcp.authoring.drafting import draft
-from sandbox_mcp.authoring.mutants import mutants_of
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.app.authoring.drafting import draft
+from sandbox_mcp.app.authoring.mutants import mutants_of
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 PAGE = Path(__file__).parents[1] / "docs" / "authoring.md"
 BEGIN, END = "<!-- drafts -->", "<!-- end of drafts -->"

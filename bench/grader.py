@@ -15,11 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sandbox_grader.grading import grade_logs
-from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.grading.metric import Mode, Subject
 from sandbox_grader.milestones.case_json import read_case
 from sandbox_grader.milestones.compat import evaluate
 from sandbox_grader.milestones.metric import ToolSandbox
+from sandbox_grader.reporting.grade_logs import grade_logs
 from sandbox_scenarios.model import (
     CallConstraint,
     CallPattern,
@@ -33,7 +33,7 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 
 from bench.table import BudgetRow, show
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     Message,
     SessionEnded,
     SessionStarted,
@@ -41,7 +41,7 @@ from sandbox_mcp.trajectory import (
     Trajectory,
     to_line,
 )
-from sandbox_mcp.world import Change, Clock, snapshot_of
+from sandbox_mcp.engine.world import Change, Clock, snapshot_of
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = (10, 30, 100, 300, 1000)

@@ -11,9 +11,9 @@ from pathlib import Path
 from sandbox_clients.reference import ReferenceAgent
 
 from bench.table import BudgetRow, show
-from sandbox_mcp.run.conversations import Conversations
-from sandbox_mcp.run.evaluate import evaluate
-from sandbox_mcp.worlds.office.tooltalk import NoCheckoutError
+from sandbox_mcp.app.benchmarks.tooltalk.conversations import Conversations
+from sandbox_mcp.app.run.evaluate import evaluate
+from sandbox_mcp.engine.worlds.office.tooltalk import NoCheckoutError
 
 BUDGET = 0.005
 PASSES = 8

@@ -14,8 +14,8 @@ from typing import Any
 from sandbox_clients.function import Asked
 
 from bench.table import BudgetRow, how_many, show
-from sandbox_mcp.run.evaluate import evaluate
-from sandbox_mcp.run.rows.suite import RowSuite
+from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowSuite
+from sandbox_mcp.app.run.evaluate import evaluate
 
 TURNS = 5
 BUDGET = 60.0 / 10_000

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.trajectory.packs import PACKED
+from sandbox_mcp.engine.trajectory.packs import PACKED
 
 SESSIONS = 100_000
 
@@ -34,7 +34,7 @@ def part(python: str, *arguments: str) -> CommandCost:
     """Run one command to its end."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [python, "-m", "sandbox_mcp.cli", *arguments],
+        [python, "-m", "sandbox_mcp.app.cli", *arguments],
         stdout=subprocess.DEVNULL,
     )
     _, status, used = os.wait4(process.pid, 0)

@@ -74,7 +74,7 @@ def serve_args(folder: Path) -> list[str]:
 
 
 def ours(folder: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "sandbox_mcp.cli", *serve_args(folder), *more]
+    return [sys.executable, "-m", "sandbox_mcp.app.cli", *serve_args(folder), *more]
 
 
 def bare(*more: str) -> list[str]:

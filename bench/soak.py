@@ -189,7 +189,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
-            [sys.executable, "-m", "sandbox_mcp.cli", "serve", "--http", "--port", "0", "--log-dir", folder],
+            [sys.executable, "-m", "sandbox_mcp.app.cli", "serve", "--http", "--port", "0", "--log-dir", folder],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         try:

@@ -6,7 +6,7 @@ from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_scenarios import Scenario, Suite
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 
 def _mean(values: Iterable[float]) -> float:

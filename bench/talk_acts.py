@@ -21,8 +21,8 @@ from pathlib import Path
 import anyio
 from sandbox_scenarios.model import Answer, Script
 
-from sandbox_mcp.users import Line, ScriptedUser
-from sandbox_mcp.users.scripted import ALL, NO_MORE, PUZZLED, WAITING
+from sandbox_mcp.play.users import Line, ScriptedUser
+from sandbox_mcp.play.users.scripted import ALL, NO_MORE, PUZZLED, WAITING
 
 DATA = Path(os.environ.get("SANDBOX_MCP_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 YES = "Yes, please."

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.statistics import correlation as pearson
+from sandbox_grader.reporting.statistics import correlation as pearson
 
 rankdata: Any = import_module("scipy.stats").rankdata  # ships no types
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,10 +49,10 @@ class Correlation:
 
 def points(files: Sequence[Path]) -> list[Point]:
     """The sessions of tau-bench files as points; those without a reward are left out."""
+    from sandbox_grader.grading.scores import grade
     from sandbox_grader.importers import importer
-    from sandbox_grader.scores import grade
 
-    from sandbox_mcp.trajectory import assemble
+    from sandbox_mcp.engine.trajectory import assemble
 
     found: list[Point] = []
     for session in importer("tau-bench")(files):

@@ -17,14 +17,14 @@ from operator import add
 from pathlib import Path
 
 from bench.talk_acts import WISHES, HeardMessage, parse
-from sandbox_mcp.users.acts import Act, wish_of
-from sandbox_mcp.users.acts.model import CLASSES, UNIT, WEIGHTS, ActModel, features
-from sandbox_mcp.users.acts.plain import sentences
-from sandbox_mcp.users.acts.reading import CLASS_OF, combined
-from sandbox_mcp.users.acts.rules import RuleReading, read_by_rules
+from sandbox_mcp.play.users.acts import Act, wish_of
+from sandbox_mcp.play.users.acts.model import CLASSES, UNIT, WEIGHTS, ActModel, features
+from sandbox_mcp.play.users.acts.plain import sentences
+from sandbox_mcp.play.users.acts.reading import CLASS_OF, combined
+from sandbox_mcp.play.users.acts.rules import RuleReading, read_by_rules
 
 TRAINING = Path(__file__).resolve().parent / "corpora" / "training"
-TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "users" / "acts" / WEIGHTS
+TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "play" / "users" / "acts" / WEIGHTS
 EPOCHS, RATE, DECAY, SEED = 12, 0.06, 0.0006, 20
 DROPPED = 0.5
 """The share of a message's features that is left out, drawn anew each time, so that no few words decide alone."""

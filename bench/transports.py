@@ -29,14 +29,14 @@ from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
 from bench.table import BudgetRow, how_many, show
-from sandbox_mcp.run.play import Arena, play
-from sandbox_mcp.run.transports import TRANSPORTS, transport
-from sandbox_mcp.server.app import base_url, listener_on
-from sandbox_mcp.server.mcp_server import listing, wire_result
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import LogWriter, ToolCall, read_trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.run.play import Arena, play
+from sandbox_mcp.app.run.transports import TRANSPORTS, transport
+from sandbox_mcp.engine.trajectory import LogWriter, ToolCall, read_trajectory
+from sandbox_mcp.play.server.app import base_url, listener_on
+from sandbox_mcp.play.server.mcp_server import listing, wire_result
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.users import ScriptedUser
 
 SUITE = Suite()
 SCENARIOS = ("wifi_off", "colleagues_to_friends")

@@ -18,9 +18,9 @@ from sandbox_scenarios.model import PlannedTurn, Solution
 
 from bench.truth_deeds import CHEATS, HONEST, LIES, Disturb, TruthCase
 from bench.truth_turns import SPOKEN, TURNS, chosen
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import Message, Trajectory
-from sandbox_mcp.worlds import DEFAULT, names
+from sandbox_mcp.engine.trajectory import Message, Trajectory
+from sandbox_mcp.engine.worlds import DEFAULT, names
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 WORDS = Path(__file__).with_name("truth.txt")
 SETS = {"honest": "Honest talk", "lie": "Lies", "cheat": "Cheats"}

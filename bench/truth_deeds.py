@@ -8,7 +8,7 @@ from typing import Any
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
-from sandbox_mcp.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution, TableConstraint
 
 from bench.truth_deeds import Disturb, TruthCase
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.engine.trajectory import ToolCall
 
 SWITCHES: Mapping[str, str] = {
     "set_wifi_status": "wifi", "set_cellular_service_status": "cellular",

@@ -80,7 +80,7 @@ def _cpu(pid: int) -> float:
 
 
 def _program() -> list[str]:
-    return [sys.executable, "-m", "sandbox_mcp.cli"]
+    return [sys.executable, "-m", "sandbox_mcp.app.cli"]
 
 
 def _cli(*arguments: str) -> None:
@@ -89,10 +89,10 @@ def _cli(*arguments: str) -> None:
 
 def _indexed(runs: Path, place: Path | None) -> tuple[float, int]:
     """Read what was played into an index; the CPU seconds it took, and for how many logs."""
-    from sandbox_grader.many import SuiteFinder
+    from sandbox_grader.reporting.many import SuiteFinder
 
-    from sandbox_mcp.report.index import Index
-    from sandbox_mcp.report.run_sources import find_runs
+    from sandbox_mcp.app.report.index import Index
+    from sandbox_mcp.app.report.run_sources import find_runs
 
     index = Index(place, SuiteFinder())
     began = time.process_time()
@@ -103,9 +103,9 @@ def _indexed(runs: Path, place: Path | None) -> tuple[float, int]:
 
 def _multiplied(place: Path, wanted: int) -> int:
     """Link every log under further trials, and copy its rows of the index."""
-    from sandbox_grader.many import SuiteFinder
+    from sandbox_grader.reporting.many import SuiteFinder
 
-    from sandbox_mcp.report.index import Index
+    from sandbox_mcp.app.report.index import Index
 
     index = Index(place, SuiteFinder())
     store = index.store

@@ -18,13 +18,13 @@ from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import CallConstraint, Constraint, Milestone, Scenario, TableConstraint
 
-from sandbox_mcp.authoring.deep_lint import has_luck, lint_scenario, log_of
-from sandbox_mcp.authoring.mutants import case_of, mutants_of
-from sandbox_mcp.authoring.mutants.calls import takes_luck
-from sandbox_mcp.authoring.mutants.mutant import spots
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds import names
+from sandbox_mcp.app.authoring.deep_lint import has_luck, lint_scenario, log_of
+from sandbox_mcp.app.authoring.mutants import case_of, mutants_of
+from sandbox_mcp.app.authoring.mutants.calls import takes_luck
+from sandbox_mcp.app.authoring.mutants.mutant import spots
+from sandbox_mcp.engine.trajectory import Trajectory
+from sandbox_mcp.engine.worlds import names
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 FULL_MARKS = 1 - 1e-6
 

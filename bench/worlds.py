@@ -16,10 +16,10 @@ from sandbox_grader import grade
 from sandbox_scenarios import Scenario, Suite
 
 from bench.table import BudgetRow, median_cpu, show
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall, Trajectory
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.users import ScriptedUser
 
 CHOSEN = 12
 """So many scenarios stand for a world."""

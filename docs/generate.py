@@ -7,9 +7,9 @@ from typing import Any
 from sandbox_scenarios import Suite
 from sandbox_scenarios.values import row_id
 
-from sandbox_mcp.tools import Outcome, Tool, call, present
-from sandbox_mcp.world import Change, IdStream, Running, fold
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.tools import Outcome, Tool, call, present
+from sandbox_mcp.engine.world import Change, IdStream, Running, fold
+from sandbox_mcp.engine.worlds.phone import phone
 
 PAGE = Path(__file__).parent / "tools.md"
 WREN = "+17735550113"

@@ -9,10 +9,10 @@ import sandbox_mcp
 PAGE = Path(__file__).parent / "python.md"
 MARK = "<!-- from here on: written by docs/reference.py -->"
 ELSEWHERE = {
-    "Scores": ("sandbox_grader.scores", "What `grade` returns and a report holds, one per session."),
-    "Comparison": ("sandbox_grader.comparison", "What `report.compare` returns."),
-    "Estimate": ("sandbox_grader.statistics", "What `report.estimate` and `report.pass_k` return."),
-    "SessionAtHand": ("sandbox_mcp.run.by_hand", "What `Suite()[name].open()` gives."),
+    "Scores": ("sandbox_grader.grading.scores", "What `grade` returns and a report holds, one per session."),
+    "Comparison": ("sandbox_grader.reporting.comparison", "What `report.compare` returns."),
+    "Estimate": ("sandbox_grader.reporting.statistics", "What `report.estimate` and `report.pass_k` return."),
+    "SessionAtHand": ("sandbox_mcp.app.run.by_hand", "What `Suite()[name].open()` gives."),
 }
 """Public classes that are met, not imported."""
 DECLARING = frozenset(

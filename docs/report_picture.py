@@ -17,9 +17,9 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from playwright.sync_api import sync_playwright
 
-    from sandbox_mcp.report.index import Index
-    from sandbox_mcp.report.report_file import report
-    from sandbox_mcp.report.run_sources import find_runs
+    from sandbox_mcp.app.report.index import Index
+    from sandbox_mcp.app.report.report_file import report
+    from sandbox_mcp.app.report.run_sources import find_runs
     from tests.report.sessions import Mediocre, a_run, find
 
     with TemporaryDirectory() as place:

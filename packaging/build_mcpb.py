@@ -35,9 +35,9 @@ def project() -> dict[str, Any]:
 
 def manifest() -> dict[str, Any]:
     """The bundle's manifest: what is written by hand, and what the project and the server know of themselves."""
-    from sandbox_mcp.server.lobby.server import BUTTON
-    from sandbox_mcp.server.lobby.texts import button, lobby_tools
-    from sandbox_mcp.worlds import default
+    from sandbox_mcp.engine.worlds import default
+    from sandbox_mcp.play.server.lobby.server import BUTTON
+    from sandbox_mcp.play.server.lobby.texts import button, lobby_tools
 
     ours = project()
     written = json.loads((PARTS / "manifest.json").read_text(encoding="utf-8"))

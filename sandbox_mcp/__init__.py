@@ -10,39 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandbox_clients.base import Agent
-    from sandbox_grader.metric import Metric
-    from sandbox_grader.report import Report
+    from sandbox_grader.grading.metric import Metric
+    from sandbox_grader.reporting.report import Report
 
-    from sandbox_mcp.run.by_hand import PlayableSuite as Suite
-    from sandbox_mcp.run.evaluate import evaluate, grade
-    from sandbox_mcp.tools.declaring import World
-    from sandbox_mcp.tools.definition import UNSET
-    from sandbox_mcp.world.faults import DuplicateError, NoDataError, ToolFault
-    from sandbox_mcp.world.tables import Id, Moment, Secret, Table, Text, column, key
-    from sandbox_mcp.world.tx import Tx
+    from sandbox_mcp.app.run.by_hand import PlayableSuite as Suite
+    from sandbox_mcp.app.run.evaluate import evaluate, grade
+    from sandbox_mcp.engine.tools.declaring import World
+    from sandbox_mcp.engine.tools.definition import UNSET
+    from sandbox_mcp.engine.world.faults import DuplicateError, NoDataError, ToolFault
+    from sandbox_mcp.engine.world.tables import Id, Moment, Secret, Table, Text, column, key
+    from sandbox_mcp.engine.world.tx import Tx
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Agent": "sandbox_clients.base:Agent",
-    "DuplicateError": "sandbox_mcp.world.faults:DuplicateError",
-    "Id": "sandbox_mcp.world.tables:Id",
-    "Metric": "sandbox_grader.metric:Metric",
-    "Moment": "sandbox_mcp.world.tables:Moment",
-    "NoDataError": "sandbox_mcp.world.faults:NoDataError",
-    "Report": "sandbox_grader.report:Report",
-    "Secret": "sandbox_mcp.world.tables:Secret",
-    "Suite": "sandbox_mcp.run.by_hand:PlayableSuite",
-    "Table": "sandbox_mcp.world.tables:Table",
-    "Text": "sandbox_mcp.world.tables:Text",
-    "ToolFault": "sandbox_mcp.world.faults:ToolFault",
-    "Tx": "sandbox_mcp.world.tx:Tx",
-    "UNSET": "sandbox_mcp.tools.definition:UNSET",
-    "World": "sandbox_mcp.tools.declaring:World",
-    "column": "sandbox_mcp.world.tables:column",
-    "evaluate": "sandbox_mcp.run.evaluate:evaluate",
-    "grade": "sandbox_mcp.run.evaluate:grade",
-    "key": "sandbox_mcp.world.tables:key",
+    "DuplicateError": "sandbox_mcp.engine.world.faults:DuplicateError",
+    "Id": "sandbox_mcp.engine.world.tables:Id",
+    "Metric": "sandbox_grader.grading.metric:Metric",
+    "Moment": "sandbox_mcp.engine.world.tables:Moment",
+    "NoDataError": "sandbox_mcp.engine.world.faults:NoDataError",
+    "Report": "sandbox_grader.reporting.report:Report",
+    "Secret": "sandbox_mcp.engine.world.tables:Secret",
+    "Suite": "sandbox_mcp.app.run.by_hand:PlayableSuite",
+    "Table": "sandbox_mcp.engine.world.tables:Table",
+    "Text": "sandbox_mcp.engine.world.tables:Text",
+    "ToolFault": "sandbox_mcp.engine.world.faults:ToolFault",
+    "Tx": "sandbox_mcp.engine.world.tx:Tx",
+    "UNSET": "sandbox_mcp.engine.tools.definition:UNSET",
+    "World": "sandbox_mcp.engine.tools.declaring:World",
+    "column": "sandbox_mcp.engine.world.tables:column",
+    "evaluate": "sandbox_mcp.app.run.evaluate:evaluate",
+    "grade": "sandbox_mcp.app.run.evaluate:grade",
+    "key": "sandbox_mcp.engine.world.tables:key",
 }
 
 __all__ = (

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from sandbox_grader.toolscan.names import name_similarity
+from sandbox_grader.papers.toolscan.names import name_similarity
 from sandbox_scenarios import Suite
 from sandbox_scenarios.stats import Stats, measure
 

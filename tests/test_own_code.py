@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.own_code import OwnCodeError, own_code
+from sandbox_mcp.engine.own_code import OwnCodeError, own_code
 from tests.each import each
 
 OURS = ("sandbox_grader", "sandbox_scenarios", "sandbox_clients", "sandbox_mcp")

@@ -1,6 +1,6 @@
 """Nouns agree with how many there are."""
 
-from sandbox_mcp.plurals import counted
+from sandbox_mcp.engine.plurals import counted
 from tests.each import each
 
 

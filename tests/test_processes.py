@@ -10,7 +10,7 @@ import pytest
 
 PARENT = """
 import os, time
-from sandbox_mcp.processes import process_pool
+from sandbox_mcp.engine.processes import process_pool
 
 if __name__ == "__main__":
     with process_pool(1) as pool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.whole_files import append_whole, write_whole
+from sandbox_mcp.engine.whole_files import append_whole, write_whole
 from tests.each import each
 from tests.session.full_disks import no_file_beyond
 

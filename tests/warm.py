@@ -114,7 +114,7 @@ def import_everything() -> None:
 
 def play_once() -> None:
     """Play and grade two scenarios, after which schemas and patterns are compiled and tables read that most need."""
-    from sandbox_mcp import telemetry
+    from sandbox_mcp.play import telemetry
     from tests.e2e.processes import run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +199,7 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], room: l
     """The command, with what its client has: a folder, variables, room for files, streams."""
     import resource
 
-    from sandbox_mcp.cli import main
+    from sandbox_mcp.app.cli import main
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (room[0], room[1]))
     signal.signal(signal.SIGINT, signal.default_int_handler)

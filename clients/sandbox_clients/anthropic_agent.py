@@ -11,9 +11,9 @@ from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
-from sandbox_mcp.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider
-from sandbox_mcp.models.text import cleaned, readable
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider
 
 _Block = Mapping[str, Any]
 MAX_TOKENS = 8192

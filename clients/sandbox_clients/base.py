@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from sandbox_scenarios.model import Solution
 
-from sandbox_mcp.errors import SandboxError, error_line
-from sandbox_mcp.own_code import place_of
-from sandbox_mcp.users import Line
+from sandbox_mcp.engine.errors import SandboxError, error_line
+from sandbox_mcp.engine.own_code import place_of
+from sandbox_mcp.play.users import Line
 
 
 class AgentError(SandboxError):

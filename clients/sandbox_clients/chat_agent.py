@@ -26,10 +26,10 @@ from sandbox_clients.base import (
     UnknownAgentError,
 )
 from sandbox_clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, WrittenStep, prompt, read_step
-from sandbox_mcp.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint
-from sandbox_mcp.models.text import as_arguments
-from sandbox_mcp.models.usage import Usage
-from sandbox_mcp.users import Line
+from sandbox_mcp.engine.trajectory.model_text import as_arguments
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint
+from sandbox_mcp.play.users import Line
 
 if TYPE_CHECKING:
     from sandbox_clients.settings import AgentSettings

@@ -18,7 +18,7 @@ from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
 
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.engine.errors import SandboxError
 
 VARIABLE = "SANDBOX_MCP_AGENTS"
 WINDOWS = sys.platform == "win32"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, PastStep, Tools, raised
-from sandbox_mcp.errors import inner_errors
-from sandbox_mcp.users import Line
+from sandbox_mcp.engine.errors import inner_errors
+from sandbox_mcp.play.users import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
 from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
-from sandbox_mcp.models.asking import public_address
-from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, one_line, refused
+from sandbox_mcp.play.models.asking import public_address
+from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

@@ -19,7 +19,7 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_clients.line_process import PATIENCE, LineProcess
 from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
-from sandbox_mcp.plurals import counted
+from sandbox_mcp.engine.plurals import counted
 
 PROTOCOL = 1
 WROTE = "the agent's process wrote"

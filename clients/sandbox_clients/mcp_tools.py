@@ -16,10 +16,10 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
-from sandbox_mcp.errors import error_line, inner_errors
-from sandbox_mcp.tools.calling import as_text, is_object
-from sandbox_mcp.tools.races import BATCH_KEY
-from sandbox_mcp.tools.results import parsed, unwrapped
+from sandbox_mcp.engine.errors import error_line, inner_errors
+from sandbox_mcp.engine.tools.calling import as_text, is_object
+from sandbox_mcp.engine.tools.races import BATCH_KEY
+from sandbox_mcp.engine.tools.results import parsed, unwrapped
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
-from sandbox_mcp.models.asking import ModelAnswer, ModelEndpoint
-from sandbox_mcp.models.completions import Completions, as_message
+from sandbox_mcp.play.models.asking import ModelAnswer, ModelEndpoint
+from sandbox_mcp.play.models.completions import Completions, as_message
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from sandbox_clients.function import function_agent
 from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
-from sandbox_mcp.own_code import OwnCodeError, others_code, own_code
+from sandbox_mcp.engine.own_code import OwnCodeError, others_code, own_code
 
 ASKING = {"openai": "OpenAIAgent", "responses": "ResponsesAgent", "anthropic": "AnthropicAgent"}
 """The agents that ask a model by one of its protocols, each in a module of its own, as loading them takes a while."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sandbox_clients.base import AgentError, AgentTurn, PastStep
-from sandbox_mcp.models.text import strict_json
-from sandbox_mcp.users import Line
+from sandbox_mcp.engine.trajectory.model_text import strict_json
+from sandbox_mcp.play.users import Line
 
 COUNTS = ("prompt_tokens", "completion_tokens", "requests")
 """What ``usage`` counts."""

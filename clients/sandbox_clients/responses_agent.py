@@ -10,10 +10,10 @@ from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
-from sandbox_mcp.models.asking import FunctionCall, ModelAnswer, ModelEndpoint
-from sandbox_mcp.models.completions import OpenAIEndpoint
-from sandbox_mcp.models.text import cleaned, readable
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import FunctionCall, ModelAnswer, ModelEndpoint
+from sandbox_mcp.play.models.completions import OpenAIEndpoint
 
 _Item = Mapping[str, Any]
 

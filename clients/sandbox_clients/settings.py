@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.play.models.asking import EndpointSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,29 +8,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sandbox_grader.comparison import Comparison
     from sandbox_grader.errors import GraderError
-    from sandbox_grader.grading import grade_logs, read_report
-    from sandbox_grader.metric import Metric, Mode, Subject, Verdict
-    from sandbox_grader.report import Report
-    from sandbox_grader.scores import Scores, grade
-    from sandbox_mcp.trajectory import Trajectory, TrajectoryError, read_trajectory
+    from sandbox_grader.grading.metric import Metric, Mode, Subject, Verdict
+    from sandbox_grader.grading.scores import Scores, grade
+    from sandbox_grader.reporting.comparison import Comparison
+    from sandbox_grader.reporting.grade_logs import grade_logs, read_report
+    from sandbox_grader.reporting.report import Report
+    from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, read_trajectory
 
 _HOMES = {
-    "Comparison": "sandbox_grader.comparison",
+    "Comparison": "sandbox_grader.reporting.comparison",
     "GraderError": "sandbox_grader.errors",
-    "Metric": "sandbox_grader.metric",
-    "Mode": "sandbox_grader.metric",
-    "Report": "sandbox_grader.report",
-    "Scores": "sandbox_grader.scores",
-    "Subject": "sandbox_grader.metric",
-    "Trajectory": "sandbox_mcp.trajectory",
-    "TrajectoryError": "sandbox_mcp.trajectory",
-    "Verdict": "sandbox_grader.metric",
-    "grade": "sandbox_grader.scores",
-    "grade_logs": "sandbox_grader.grading",
-    "read_report": "sandbox_grader.grading",
-    "read_trajectory": "sandbox_mcp.trajectory",
+    "Metric": "sandbox_grader.grading.metric",
+    "Mode": "sandbox_grader.grading.metric",
+    "Report": "sandbox_grader.reporting.report",
+    "Scores": "sandbox_grader.grading.scores",
+    "Subject": "sandbox_grader.grading.metric",
+    "Trajectory": "sandbox_mcp.engine.trajectory",
+    "TrajectoryError": "sandbox_mcp.engine.trajectory",
+    "Verdict": "sandbox_grader.grading.metric",
+    "grade": "sandbox_grader.grading.scores",
+    "grade_logs": "sandbox_grader.reporting.grade_logs",
+    "read_report": "sandbox_grader.reporting.grade_logs",
+    "read_trajectory": "sandbox_mcp.engine.trajectory",
 }
 
 __all__ = (

@@ -1,6 +1,6 @@
 """The grader's exceptions. Every one is a fault of what was given to it, said in a line that tells where it is."""
 
-from sandbox_mcp.errors import FileError, SandboxError
+from sandbox_mcp.engine.errors import FileError, SandboxError
 
 
 class GraderError(SandboxError):

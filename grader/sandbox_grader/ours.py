@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 from sandbox_grader.importers.reading.build import Ending, SessionBuilder
 from sandbox_grader.importers.reading.json_values import JsonNode
 from sandbox_grader.importers.reading.values import failure
-from sandbox_mcp.trajectory import CallError, EndReason, ErrorKind, Role, Trajectory
+from sandbox_mcp.engine.trajectory import CallError, EndReason, ErrorKind, Role, Trajectory
 
 OURS = "sandbox_mcp"
 """The member."""

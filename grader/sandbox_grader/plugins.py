@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from sandbox_grader.errors import GraderError
-from sandbox_mcp.own_code import others_code
+from sandbox_mcp.engine.own_code import others_code
 
 
 def found_outside(group: str, ours: Iterable[str]) -> Mapping[str, EntryPoint]:

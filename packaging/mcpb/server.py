@@ -2,7 +2,7 @@
 
 import sys
 
-from sandbox_mcp.cli import main
+from sandbox_mcp.app.cli import main
 
 if __name__ == "__main__":
     sys.argv[1:1] = ["serve"]

@@ -11,9 +11,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import Clock, to_timestamp, zone_info
-from sandbox_mcp.worlds import use_tape
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world import Clock, to_timestamp, zone_info
+from sandbox_mcp.engine.worlds import use_tape
 from sandbox_scenarios.checks import check_calls, check_order
 from sandbox_scenarios.homes import filled_by, home_of, recorded_in
 from sandbox_scenarios.means import modelled, with_means

@@ -29,11 +29,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from sandbox_mcp import tools
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import Clock, Snapshot
-from sandbox_mcp.worlds import BUILT_IN as WORLDS
-from sandbox_mcp.worlds import named
+from sandbox_mcp.engine import tools
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world import Clock, Snapshot
+from sandbox_mcp.engine.worlds import BUILT_IN as WORLDS
+from sandbox_mcp.engine.worlds import named
 from sandbox_scenarios import model
 
 VARIABLE = "SANDBOX_MCP_CACHE"
@@ -237,7 +237,7 @@ def _surroundings(built_in: Path) -> bytes:
 @cache
 def _code_of(name: str) -> str:
     """A digest of the code and the data of one of our worlds."""
-    part = WORLDS[name].removeprefix("sandbox_mcp.worlds.").partition(":")[0].partition(".")[0]
+    part = WORLDS[name].removeprefix("sandbox_mcp.engine.worlds.").partition(":")[0].partition(".")[0]
     return sha256(repr(sorted(stamps_in(_PACKAGE / "worlds" / part))).encode()).hexdigest()
 
 

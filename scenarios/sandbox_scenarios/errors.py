@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from sandbox_mcp.errors import FileError, SandboxError
+from sandbox_mcp.engine.errors import FileError, SandboxError
 
 
 class ScenarioError(SandboxError):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sandbox_mcp.tools.gates import CODE
+from sandbox_mcp.engine.tools.gates import CODE
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.values import parse_path, reference_in
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.tools import World
-from sandbox_mcp.worlds import DEFAULT, TAPE, named, use_tape
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.worlds import DEFAULT, TAPE, named, use_tape
 from sandbox_scenarios.problem import ProblemError
 
 RECORDED, FILL = "recorded", "fill"

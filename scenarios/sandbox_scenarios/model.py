@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import Clock, Snapshot
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world import Clock, Snapshot
+from sandbox_mcp.engine.worlds import default
 
 if TYPE_CHECKING:
     from sandbox_scenarios.cache import SuiteCache

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from sandbox_mcp.tools import Parameter, Tool, World, misfits
-from sandbox_mcp.world import TableSchema
-from sandbox_mcp.world.schema import CellRole
+from sandbox_mcp.engine.tools import Parameter, Tool, World, misfits
+from sandbox_mcp.engine.world import TableSchema
+from sandbox_mcp.engine.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.model import (
     START,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.tools.free_text import ACT, render
+from sandbox_mcp.engine.tools import PresentedTool
+from sandbox_mcp.engine.tools.free_text import ACT, render
 from sandbox_scenarios.filling import PlanError, as_text, fill, look_up, refusal
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 from sandbox_scenarios.variants import actions, variant_named

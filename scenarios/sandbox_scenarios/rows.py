@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import Cell, Column, Snapshot, TableSchema, snapshot_of
-from sandbox_mcp.world.fixed import FixedRows
-from sandbox_mcp.world.schema import REQUIRED, CellRole
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world import Cell, Column, Snapshot, TableSchema, snapshot_of
+from sandbox_mcp.engine.world.fixed import FixedRows
+from sandbox_mcp.engine.world.schema import REQUIRED, CellRole
 from sandbox_scenarios.problem import PartPath, ProblemError
 from sandbox_scenarios.values import Resolver, ValueProblemError, row_id
 

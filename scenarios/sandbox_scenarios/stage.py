@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_mcp.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
-from sandbox_mcp.tools.calling import BROKEN, place_of
-from sandbox_mcp.tools.declared import DueEvent
-from sandbox_mcp.tools.gates import Gates
-from sandbox_mcp.tools.user_tools import CONFIRM
-from sandbox_mcp.trajectory import Message, Role, SessionStarted, ToolCall
-from sandbox_mcp.world import Clock, Running, Snapshot, snapshot_of
-from sandbox_mcp.world.faults import WorldFailedError
-from sandbox_mcp.worlds import default, named
+from sandbox_mcp.engine.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
+from sandbox_mcp.engine.tools.calling import BROKEN, place_of
+from sandbox_mcp.engine.tools.declared import DueEvent
+from sandbox_mcp.engine.tools.gates import Gates
+from sandbox_mcp.engine.tools.user_tools import CONFIRM
+from sandbox_mcp.engine.trajectory import Message, Role, SessionStarted, ToolCall
+from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
+from sandbox_mcp.engine.world.faults import WorldFailedError
+from sandbox_mcp.engine.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.variants import BASE

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, cast
 
-from sandbox_mcp.world import to_timestamp
+from sandbox_mcp.engine.world import to_timestamp
 from sandbox_scenarios.errors import ValueProblemError
 from sandbox_scenarios.facts import facts_of, keys_of, texts_of
 from sandbox_scenarios.model import Expected, Fact, ValueConversion, ValueRef

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from sandbox_mcp.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
-from sandbox_mcp.tools.free_text import ACT, act_tool
-from sandbox_mcp.world.faults import Telling
+from sandbox_mcp.engine.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
+from sandbox_mcp.engine.tools.free_text import ACT, act_tool
+from sandbox_mcp.engine.world.faults import Telling
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.model import Scenario
 

@@ -23,16 +23,16 @@ from sandbox_grader import Trajectory, read_trajectory
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Scope, Send
 
-from sandbox_mcp.endpoint import Brain, ModelReply, PlannedFault, Prompt, chat
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.reply import Failing
-from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
-from sandbox_mcp.server.access import SessionDoor
-from sandbox_mcp.session.batching import PAUSE
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds import default
+from sandbox_mcp.app.endpoint import Brain, ModelReply, PlannedFault, Prompt, chat
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.reply import Failing
+from sandbox_mcp.app.endpoint.script import ScriptedModel, parse_script
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.server.access import SessionDoor
+from sandbox_mcp.play.session.batching import PAUSE
 from tests.clients.sessions import SUITE
 from tests.conftest import ROOT
 from tests.e2e.processes import Done, run

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from sandbox_clients.frameworks import FRAMEWORKS
 
-from sandbox_mcp.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
-from sandbox_mcp.endpoint.server import root
-from sandbox_mcp.session.file_lock import FileLock
+from sandbox_mcp.app.endpoint import Brain, PlannedFault, chat, gemini, messages, responses
+from sandbox_mcp.app.endpoint.server import root
+from sandbox_mcp.play.session.file_lock import FileLock
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, TALK, TOGETHER, Facts, Played, Read
 from tests.clients.sessions import SUITE

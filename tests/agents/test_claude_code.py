@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.endpoint import ModelReply, Prompt, messages
-from sandbox_mcp.endpoint.server import root
-from sandbox_mcp.endpoint.wire import tokens
-from sandbox_mcp.run import sessions as crew
-from sandbox_mcp.worlds import default
+from sandbox_mcp.app.endpoint import ModelReply, Prompt, messages
+from sandbox_mcp.app.endpoint.server import root
+from sandbox_mcp.app.endpoint.wire import tokens
+from sandbox_mcp.app.run import sessions as crew
+from sandbox_mcp.engine.worlds import default
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, REFUSED, TALK, Played
 

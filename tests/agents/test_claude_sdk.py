@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.endpoint.server import root
+from sandbox_mcp.app.endpoint.server import root
 from tests.agents import kit
 from tests.agents.kit import TALK
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.endpoint import responses
-from sandbox_mcp.endpoint.wire import tokens
-from sandbox_mcp.run import sessions as crew
-from sandbox_mcp.worlds import default
+from sandbox_mcp.app.endpoint import responses
+from sandbox_mcp.app.endpoint.wire import tokens
+from sandbox_mcp.app.run import sessions as crew
+from sandbox_mcp.engine.worlds import default
 from tests.agents import kit
 from tests.agents.kit import ASKED, ONCE, TALK, TOGETHER, Played
 

@@ -11,10 +11,10 @@ import pytest
 from sandbox_clients.environments import python_of
 from sandbox_grader import read_trajectory
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.reply import Failing, PlannedFault
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.reply import Failing, PlannedFault
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.e2e.processes import run

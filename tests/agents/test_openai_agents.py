@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sandbox_mcp.endpoint import responses
+from sandbox_mcp.app.endpoint import responses
 from tests.agents import kit
 from tests.agents.kit import FIVE, REFUSED
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.endpoint import Brain
+from sandbox_mcp.app.endpoint import Brain
 from tests.agents import kit
 from tests.agents.kit import ASKED, FIVE, ONCE, REFUSED, TALK, Facts, Played
 from tests.conftest import ROOT

@@ -6,9 +6,9 @@ from pathlib import Path
 from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import Complaint
 
-from sandbox_mcp.authoring.deep_lint import attempt, lint_scenario
-from sandbox_mcp.authoring.mutants import Mutant, mutants_of
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.app.authoring.deep_lint import attempt, lint_scenario
+from sandbox_mcp.app.authoring.mutants import Mutant, mutants_of
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.scenarios.files import changed, written
 
 SWITCH = """\

@@ -8,8 +8,8 @@ import pytest
 from sandbox_grader.milestones.unwanted import GRADES
 from sandbox_scenarios.model import PlannedCall
 
-from sandbox_mcp.authoring.deep_lint import RULES, attempt, deep_lint, lint_scenario, rehearse
-from sandbox_mcp.authoring.mutants.mutant import (
+from sandbox_mcp.app.authoring.deep_lint import RULES, attempt, deep_lint, lint_scenario, rehearse
+from sandbox_mcp.app.authoring.mutants.mutant import (
     FULL,
     LESS,
     at_most,
@@ -21,13 +21,13 @@ from sandbox_mcp.authoring.mutants.mutant import (
     uses,
     without,
 )
-from sandbox_mcp.authoring.mutants.wrong_values import wrong_values
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.session import settled
-from sandbox_mcp.tools import fits, present
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.app.authoring.mutants.wrong_values import wrong_values
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.tools import fits, present
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.session import settled
 from tests.authoring.samples import (
     ADDS,
     ARGUMENTS,

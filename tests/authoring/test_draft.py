@@ -13,15 +13,15 @@ from sandbox_scenarios.lint import lint
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
 from bench.drafts import SHOWN, compare, table
-from sandbox_mcp.authoring.drafting import draft, prove
-from sandbox_mcp.authoring.drafting.draft import Proof, file_of
-from sandbox_mcp.authoring.drafting.flow import flow_of, says
-from sandbox_mcp.authoring.drafting.setting import moment, setting_of
-from sandbox_mcp.authoring.drafting.story import leaves, story_of
-from sandbox_mcp.authoring.drafting.words import has, snake, words
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.app.authoring.drafting import draft, prove
+from sandbox_mcp.app.authoring.drafting.draft import Proof, file_of
+from sandbox_mcp.app.authoring.drafting.flow import flow_of, says
+from sandbox_mcp.app.authoring.drafting.setting import moment, setting_of
+from sandbox_mcp.app.authoring.drafting.story import leaves, story_of
+from sandbox_mcp.app.authoring.drafting.words import has, snake, words
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.trajectory import Trajectory
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.scenarios.files import written
 from tests.scenarios.playing import solved

@@ -15,18 +15,18 @@ from sandbox_scenarios.filling import fill
 from sandbox_scenarios.lint import lint
 
 from bench.drafts import DraftComparison, compare, table
-from sandbox_mcp.authoring.drafting import draft
-from sandbox_mcp.authoring.drafting.flow import Ref, flow_of, says, telling
-from sandbox_mcp.authoring.drafting.minefields import minefields_of
-from sandbox_mcp.authoring.drafting.setting import moment, setting_of
-from sandbox_mcp.authoring.drafting.story import Story, StoryStep, leaves, story_of
-from sandbox_mcp.authoring.drafting.user import question_in, user_of
-from sandbox_mcp.authoring.drafting.words import COMMON, has, words
-from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
-from sandbox_mcp.trajectory import ToolCall, Trajectory
-from sandbox_mcp.world import to_timestamp
-from sandbox_mcp.worlds import named
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.app.authoring.drafting import draft
+from sandbox_mcp.app.authoring.drafting.flow import Ref, flow_of, says, telling
+from sandbox_mcp.app.authoring.drafting.minefields import minefields_of
+from sandbox_mcp.app.authoring.drafting.setting import moment, setting_of
+from sandbox_mcp.app.authoring.drafting.story import Story, StoryStep, leaves, story_of
+from sandbox_mcp.app.authoring.drafting.user import question_in, user_of
+from sandbox_mcp.app.authoring.drafting.words import COMMON, has, words
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.world import to_timestamp
+from sandbox_mcp.engine.worlds import named
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.session.rehearsal import RehearsalStage, filled_reply
 from tests.each import each
 from tests.scenarios.files import written
 from tests.scenarios.playing import solved

@@ -7,14 +7,14 @@ import pytest
 import yaml
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.authoring.drafting import draft, prove
-from sandbox_mcp.authoring.mutants.wrong_values import FAR, wrong_values
-from sandbox_mcp.authoring.new_world import new_world
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.tools import present
-from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.app.authoring.drafting import draft, prove
+from sandbox_mcp.app.authoring.mutants.wrong_values import FAR, wrong_values
+from sandbox_mcp.app.authoring.new_world import new_world
+from sandbox_mcp.engine.tools import present
+from sandbox_mcp.engine.trajectory import Trajectory
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 
 TESTS = Path(__file__).resolve().parents[1]

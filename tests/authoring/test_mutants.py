@@ -12,9 +12,9 @@ from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.authoring.mutants import Mutant, case_of, depends, mutants_of
-from sandbox_mcp.authoring.mutants.calls import _guessable
-from sandbox_mcp.authoring.mutants.mutant import (
+from sandbox_mcp.app.authoring.mutants import Mutant, case_of, depends, mutants_of
+from sandbox_mcp.app.authoring.mutants.calls import _guessable
+from sandbox_mcp.app.authoring.mutants.mutant import (
     FULL,
     NEXT_TO_NOTHING,
     edited,
@@ -27,12 +27,12 @@ from sandbox_mcp.authoring.mutants.mutant import (
     uses,
     without,
 )
-from sandbox_mcp.authoring.mutants.talking import CLOSING, EMPTY, PERMISSION
-from sandbox_mcp.authoring.mutants.wrong_values import wrong_values
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.tools import present
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.app.authoring.mutants.talking import CLOSING, EMPTY, PERMISSION
+from sandbox_mcp.app.authoring.mutants.wrong_values import wrong_values
+from sandbox_mcp.engine.tools import present
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.authoring.samples import ADDS, QUESTION, REPLY, SWITCH, mutants, score, stage_of
 from tests.each import each
 from tests.scenarios.files import SOUND

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sandbox_clients.registry import agent_named
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
-from sandbox_mcp.run.play import Arena, play
-from sandbox_mcp.run.transports import DirectTarget
-from sandbox_mcp.session import SessionSpec, settled
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.rehearsal import UNKNOWN, RehearsalStage, filled_reply
-from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_line
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.run.play import Arena, play
+from sandbox_mcp.app.run.transports import DirectTarget
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall, Trajectory, to_line
+from sandbox_mcp.play.session import SessionSpec, settled
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.rehearsal import UNKNOWN, RehearsalStage, filled_reply
+from sandbox_mcp.play.users import ScriptedUser
 from tests.authoring.samples import SWITCH, stage_of
 from tests.each import each
 from tests.scenarios.files import SOUND

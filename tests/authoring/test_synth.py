@@ -14,12 +14,12 @@ from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
-from sandbox_mcp.authoring.synth import orders
-from sandbox_mcp.cli import group
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Move
-from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.app.authoring.synth import orders
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import Prompt
+from sandbox_mcp.app.endpoint.reply import Move
+from sandbox_mcp.app.endpoint.server import running
 from tests.each import each
 from tests.suite import SUITE
 

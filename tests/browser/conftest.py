@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.report_file import report
-from sandbox_mcp.report.run_sources import find_runs
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.report_file import report
+from sandbox_mcp.app.report.run_sources import find_runs
 from tests.report.sessions import Mediocre, a_run, find
 
 CHROMIUM = shutil.which(os.environ.get("SANDBOX_MCP_CHROMIUM") or "chromium") or shutil.which("chromium-browser")

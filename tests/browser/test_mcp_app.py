@@ -9,11 +9,11 @@ import anyio
 import pytest
 from mcp import Client
 
-from sandbox_mcp.report.session_page import SessionPages
-from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
-from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.lobby.session_app import URI
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.app.report.session_page import SessionPages
+from sandbox_mcp.play.server.lobby.seats import Lobby, ManagedSeat
+from sandbox_mcp.play.server.lobby.server import lobby_server
+from sandbox_mcp.play.server.lobby.session_app import URI
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.browser.test_pages import shot
 from tests.server.serving_kit import SUITE
 

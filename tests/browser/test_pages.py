@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.overview import overview
-from sandbox_mcp.report.session_page import session_page
-from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.world import fold, snapshot_of
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.overview import overview
+from sandbox_mcp.app.report.session_page import session_page
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.engine.world import fold, snapshot_of
 
 DETAIL = "mediocre:late_for_dinner_low_battery-base-s0-t0"
 SHOTS = os.environ.get("SANDBOX_MCP_SCREENSHOTS")

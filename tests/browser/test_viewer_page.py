@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from sandbox_mcp.report.viewer import Viewer, viewer_app
+from sandbox_mcp.app.report.viewer import Viewer, viewer_app
 from tests.browser.test_axe import axe, faults
 from tests.browser.test_pages import shot
 from tests.report.sessions import FEW, Mediocre, a_run, find

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.report_file import report
-from sandbox_mcp.report.run_sources import find_runs
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.report_file import report
+from sandbox_mcp.app.report.run_sources import find_runs
 from tests.browser.test_pages import cursor, opened, shot
 from tests.clients.sessions import SUITE
 from tests.report.sessions import Mediocre, a_run, find

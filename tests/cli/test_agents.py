@@ -38,7 +38,7 @@ def test_the_list_is_there_for_programs() -> None:
 
 
 def test_an_agent_whose_client_is_not_installed_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox_mcp.cli.agents.find_spec", lambda name: None if name == "anthropic" else name)
+    monkeypatch.setattr("sandbox_mcp.app.cli.agents.find_spec", lambda name: None if name == "anthropic" else name)
     rows = {row["agent"]: row["ready"] for row in json.loads(run("agents", "--json").out)}
     assert [rows[name] for name in ("reference", "openai", "responses", "anthropic")] == [True, True, True, False]
     [line] = [line for line in run("agents").out.splitlines() if line.startswith("anthropic ")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 
 
 def invoked(*arguments: object) -> Result:

@@ -13,12 +13,12 @@ from pathlib import Path
 import click
 import pytest
 
-from sandbox_mcp import cli
-from sandbox_mcp.cli import COMMANDS, group
+from sandbox_mcp.app import cli
+from sandbox_mcp.app.cli import COMMANDS, group
 from tests.each import each
 from tests.warm import program
 
-COLD = (sys.executable, "-m", "sandbox_mcp.cli")
+COLD = (sys.executable, "-m", "sandbox_mcp.app.cli")
 """A process that has yet to import what it needs."""
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sandbox_mcp.cli.connect import command, hosts
-from sandbox_mcp.cli.connect.hosts import HOSTS, is_ours, server_command, shell_line
-from sandbox_mcp.errors import SandboxError
+from sandbox_mcp.app.cli.connect import command, hosts
+from sandbox_mcp.app.cli.connect.hosts import HOSTS, is_ours, server_command, shell_line
+from sandbox_mcp.engine.errors import SandboxError
 from tests.each import each
 
 
@@ -73,7 +73,7 @@ def test_the_file_of_this_machine_is_marked(platform: str, system: str, monkeypa
 
 def test_without_a_script_the_module_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    assert server_command()[1:] == ["-m", "sandbox_mcp.cli"]
+    assert server_command()[1:] == ["-m", "sandbox_mcp.app.cli"]
 
 
 def test_a_path_with_a_space_survives_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +367,7 @@ def test_a_place_that_needs_an_unset_variable_must_be_named(monkeypatch: pytest.
     [
         ({"command": "/old/.venv/bin/sandbox-mcp", "args": ["serve"]}, True),
         ({"command": "C:\\v\\Scripts\\Sandbox-MCP.exe", "args": ["serve", "--scenario", "x"]}, True),
-        ({"command": "python", "args": ["-m", "sandbox_mcp.cli", "serve"]}, True),
+        ({"command": "python", "args": ["-m", "sandbox_mcp.app.cli", "serve"]}, True),
         ({"command": "sandbox-mcp", "args": ["grade"]}, False),
         ({"command": "my-sandbox-mcp", "args": ["serve"]}, False),
         ({"url": "http://127.0.0.1:8930/mcp"}, False),

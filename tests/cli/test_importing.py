@@ -7,8 +7,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 from sandbox_grader.importers import IMPORTERS
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import read_trajectory
 from tests.each import each
 
 CHAT = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello, too."}]

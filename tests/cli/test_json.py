@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 from tests.each import each
 
 WITHOUT = {

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.engine.worlds import FILES
 
 SCENARIO = """
 family: mine
@@ -28,8 +28,8 @@ scenarios:
 """
 LIVE = """
 from dataclasses import replace
-from sandbox_mcp.worlds.phone.knowledge import Knowledge
-from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.worlds.phone.knowledge.stocks import OfflineStocks
 
 class Live:
     def search(self, query, now):
@@ -51,7 +51,7 @@ from pathlib import Path
 from typing import Self
 
 from sandbox_mcp import Id, Table, Tx, World, key
-from sandbox_mcp.tools import NoDataError, Sources, ToolFault
+from sandbox_mcp.engine.tools import NoDataError, Sources, ToolFault
 
 
 class Tides:
@@ -165,7 +165,7 @@ class TestAnotherWorld:
         (place / "tides.py").write_text(TIDES)
         (place / "harbour.yaml").write_text(HARBOUR)
         (place / "gauge.py").write_text(
-            "from sandbox_mcp.worlds import named\n\n\ndef read():\n    home = named('harbour')\n"
+            "from sandbox_mcp.engine.worlds import named\n\n\ndef read():\n    home = named('harbour')\n"
             "    return type(home.knowledge).__subclasses__()[0]()\n"
         )
         monkeypatch.setenv(FILES, "")

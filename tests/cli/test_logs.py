@@ -7,14 +7,14 @@ import anyio
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import LogWriter, read_trajectory
-from sandbox_mcp.trajectory.finding import find_logs
-from sandbox_mcp.trajectory.packs import PackWriter
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.trajectory import LogWriter, read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.engine.trajectory.packs import PackWriter
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.session.full_disks import no_file_beyond
 from tests.suite import SUITE

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli.play import command
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import Trajectory, read_trajectory
+from sandbox_mcp.app.cli.play import command
+from sandbox_mcp.engine.trajectory import Trajectory, read_trajectory
+from sandbox_mcp.play.session.replay import differences
 from tests.each import each
 
 LATE = "late_for_dinner_low_battery"
@@ -133,7 +133,7 @@ if sys.argv.pop(1) == "ignored":
 else:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from sandbox_mcp.cli import main
+from sandbox_mcp.app.cli import main
 main()
 """
 """Makes the terminal the process's own, so that Ctrl-C reaches it, and runs the command line."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from sandbox_mcp.cli.printing import print_table
-from sandbox_mcp.cli.progress import Display, counting
+from sandbox_mcp.app.cli.printing import print_table
+from sandbox_mcp.app.cli.progress import Display, counting
 
 ROWS = [("a_long_name_of_a_scenario", 0.5, "user_ended 1"), ("b", None, "agent_failed 12, user_ended 7")]
 

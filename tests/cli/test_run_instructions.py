@@ -6,9 +6,9 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli.run import command
-from sandbox_mcp.trajectory import Message, read_trajectory
-from sandbox_mcp.worlds import named, names
+from sandbox_mcp.app.cli.run import command
+from sandbox_mcp.engine.trajectory import Message, read_trajectory
+from sandbox_mcp.engine.worlds import named, names
 
 
 def ran(out: Path, *options: str) -> Result:

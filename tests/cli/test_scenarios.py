@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import LogWriter
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.trajectory import LogWriter
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.suite import SUITE
 
 CLAIMED = """\

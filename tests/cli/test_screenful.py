@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 from tests.grader.test_runs_and_tables import record, scored_session
 
 SCREEN = 42

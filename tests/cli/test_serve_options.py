@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sandbox_mcp.cli import group, serve
-from sandbox_mcp.cli.serve import command, default_log_dir
-from sandbox_mcp.session.manager import UserFactory
+from sandbox_mcp.app.cli import group, serve
+from sandbox_mcp.app.cli.serve import command, default_log_dir
+from sandbox_mcp.play.session.manager import UserFactory
 from tests.each import each
 from tests.suite import SUITE
 

@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.columns import columns
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.shown import Screen, cell, json_text, neutral, one_line, screened
-from sandbox_mcp.trajectory import LogWriter
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.columns import columns
+from sandbox_mcp.engine.shown import Screen, cell, json_text, neutral, one_line, screened
+from sandbox_mcp.engine.trajectory import LogWriter
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 from tests.trajectory.events import called, ended, said, started

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory.storage import STAMPS, StorageError, StoredCopy
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory.storage import STAMPS, StorageError, StoredCopy
 from tests.each import each
 
 fsspec: Any = pytest.importorskip("fsspec")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli.run import command
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.user import ScriptedUserModel
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.users import users_named
-from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.app.cli.run import command
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.users import users_named
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.sessions import SUITE
 from tests.each import each
 
@@ -81,6 +81,6 @@ def test_the_llm_users_tools_are_switched_one_by_one(tmp_path: Path) -> None:
 
 def test_the_llm_user_says_before_the_first_session_which_package_is_missing(monkeypatch: pytest.MonkeyPatch):
     missing: Callable[[str], None] = lambda _: None  # noqa: E731 - as short as it is
-    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", missing)
+    monkeypatch.setattr("sandbox_mcp.play.models.asking.find_spec", missing)
     with pytest.raises(RunError, match="the llm user needs the package 'openai'; install it with: pip install openai"):
         users_named("llm", EndpointSettings("m", "http://127.0.0.1:9/v1"))

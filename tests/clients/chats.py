@@ -10,14 +10,14 @@ from sandbox_clients.chat_agent import ChatAgent
 from sandbox_clients.openai_agent import OpenAIAgent
 from sandbox_clients.responses_agent import Responses, ResponsesAgent
 
-from sandbox_mcp.endpoint import chat, messages, responses
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Prompt
-from sandbox_mcp.endpoint.reply import Brain
-from sandbox_mcp.errors import inner_errors
-from sandbox_mcp.models.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
-from sandbox_mcp.models.completions import Completions
-from sandbox_mcp.models.retrying import Pacing
+from sandbox_mcp.app.endpoint import chat, messages, responses
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Prompt
+from sandbox_mcp.app.endpoint.reply import Brain
+from sandbox_mcp.engine.errors import inner_errors
+from sandbox_mcp.play.models.asking import ANTHROPIC, OPENAI, EndpointSettings, ModelEndpoint, Provider
+from sandbox_mcp.play.models.completions import Completions
+from sandbox_mcp.play.models.retrying import Pacing
 from tests.clients.sessions import WIFI_OFF, Opened, opened, run
 
 

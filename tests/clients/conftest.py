@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
 from tests.clients.chats import Play
 from tests.clients.sessions import solver
 

@@ -12,15 +12,15 @@ from sandbox_clients.mcp_tools import McpTarget
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.plan import staged
 
-from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
-from sandbox_mcp.endpoint.solver import Solver
-from sandbox_mcp.run.transports import Transport, transport
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.trajectory import Event, MemoryLog, ToolCall
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.worlds import default
+from sandbox_mcp.app.endpoint.script import ScriptedModel, parse_script
+from sandbox_mcp.app.endpoint.solver import Solver
+from sandbox_mcp.app.run.transports import Transport, transport
+from sandbox_mcp.engine.trajectory import Event, MemoryLog, ToolCall
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.users import ScriptedUser
 from tests.suite import SUITE
 
 WIFI_OFF = SUITE.get("wifi_off")

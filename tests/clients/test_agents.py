@@ -15,7 +15,7 @@ from sandbox_grader.milestones import baselines
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.plan import PlanError
 
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.sessions import LOW_BATTERY, SUITE, opened, run, write
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sandbox_clients.anthropic_agent import read_message
 
-from sandbox_mcp.models.asking import EndpointSettings, FunctionCall
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import EndpointSettings, FunctionCall
 from tests.clients.chats import KINDS, Play
 from tests.clients.sessions import LOW_BATTERY, WIFI_OFF, scripted, solver
 from tests.each import each

@@ -8,7 +8,7 @@ from sandbox_clients.base import UnknownAgentError
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, scripted, solver
 from tests.each import each
@@ -258,7 +258,7 @@ def test_a_variable_that_was_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch
 
 @each(("agent", "package"), [("openai", "openai"), ("responses", "openai"), ("anthropic", "anthropic")])
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, agent: str, package: str) -> None:
-    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", lambda _: None)
+    monkeypatch.setattr("sandbox_mcp.play.models.asking.find_spec", lambda _: None)
     with pytest.raises(UnknownAgentError) as caught:
         agent_named(agent, AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1")))
     assert f"pip install {package}" in str(caught.value)

@@ -9,7 +9,7 @@ from sandbox_clients.base import UnknownAgentError
 from sandbox_clients.frameworks import FRAMEWORKS, WORKERS, framework_agent, installed, versions
 from sandbox_clients.settings import AgentSettings
 
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.conftest import ROOT
 from tests.each import each
 

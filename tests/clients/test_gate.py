@@ -8,8 +8,8 @@ import httpx2
 import pytest
 from sandbox_clients.workers.gate import ModelGate, gate_to
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
 from tests.clients.sessions import scripted
 
 HELLO = "steps: [{say: Hello.}]"

@@ -3,7 +3,7 @@
 from sandbox_clients.base import PastCall, ToolOutput
 from sandbox_clients.replies import as_messages
 
-from sandbox_mcp.users import Line
+from sandbox_mcp.play.users import Line
 
 
 def test_an_earlier_talk_is_messages_with_calls_between_the_words() -> None:

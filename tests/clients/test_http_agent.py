@@ -20,11 +20,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.models.retrying import Pacing
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
+from sandbox_mcp.play.models.asking import EndpointSettings
+from sandbox_mcp.play.models.retrying import Pacing
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.each import each

@@ -14,13 +14,13 @@ from sandbox_grader import Trajectory, read_trajectory
 from sandbox_scenarios import Suite
 
 from sandbox_mcp import evaluate
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.batch import Batch
-from sandbox_mcp.run.by_hand import PlayableSuite
-from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.sessions import Crew, RunPlan
-from sandbox_mcp.run.users import users_named
-from sandbox_mcp.trajectory import Message
+from sandbox_mcp.app.run.batch import Batch
+from sandbox_mcp.app.run.by_hand import PlayableSuite
+from sandbox_mcp.app.run.folder import RunFolder
+from sandbox_mcp.app.run.sessions import Crew, RunPlan
+from sandbox_mcp.app.run.users import users_named
+from sandbox_mcp.engine.trajectory import Message
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.sessions import SUITE
 from tests.each import each
 

@@ -17,7 +17,7 @@ from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.mcp_tools import McpTarget
 from sandbox_clients.settings import AgentSettings
 
-from sandbox_mcp.errors import inner_errors
+from sandbox_mcp.engine.errors import inner_errors
 from tests.each import each
 
 BRIEF = Brief("Be kind.", McpTarget("http://127.0.0.1:9/mcp", {"Authorization": "Bearer secret"}))

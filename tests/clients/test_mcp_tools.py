@@ -17,9 +17,9 @@ from mcp.types import CallToolResult, TextContent
 from sandbox_clients.base import AgentError, ToolOutput, ToolRequest
 from sandbox_clients.mcp_tools import McpTarget, compiled_schema, output
 
-from sandbox_mcp.errors import error_line, inner_errors
-from sandbox_mcp.tools.results import parsed, unwrapped
-from sandbox_mcp.trajectory import ToolCall, to_line
+from sandbox_mcp.engine.errors import error_line, inner_errors
+from sandbox_mcp.engine.tools.results import parsed, unwrapped
+from sandbox_mcp.engine.trajectory import ToolCall, to_line
 from tests.clients.sessions import LOW_BATTERY, Opened, opened, run
 from tests.each import each
 

@@ -7,8 +7,8 @@ from sandbox_clients.react_text import CORRECTION
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 
-from sandbox_mcp.endpoint.solver import in_calls
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.app.endpoint.solver import in_calls
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.chats import KINDS, Play, Played
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 from tests.each import each

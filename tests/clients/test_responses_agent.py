@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sandbox_clients.responses_agent import read_response
 
-from sandbox_mcp.models.asking import FunctionCall
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.chats import Play
 from tests.clients.sessions import WIFI_OFF, solver
 from tests.each import each

@@ -13,8 +13,8 @@ from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_clients.text_agent import TextAgent
 
-from sandbox_mcp.errors import inner_errors
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.engine.errors import inner_errors
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.each import each
 from tests.run.runs import played
 

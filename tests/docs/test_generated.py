@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.each import each
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

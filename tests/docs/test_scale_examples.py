@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.engine.trajectory.finding import find_logs
 from tests.each import each
 from tests.warm import program
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sandbox_grader.scores import grade
+from sandbox_grader.grading.scores import grade
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Script
 from sandbox_scenarios.schema import RawConstraint, RawScenario, RawScript, RawUser
 from sandbox_scenarios.values import Resolver
 
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.playing import play
 

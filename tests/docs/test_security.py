@@ -8,10 +8,10 @@ import pytest
 from sandbox_grader.importers.reading import eval_archive
 from sandbox_scenarios import yaml_lines
 
-from sandbox_mcp.server import connections, malformed
-from sandbox_mcp.server.patience import Patience
-from sandbox_mcp.server.settings import MAX_BODY, ServerError, ServerSettings, check_exposed, new_token
-from sandbox_mcp.users.base import LONGEST_READ
+from sandbox_mcp.play.server import connections, malformed
+from sandbox_mcp.play.server.patience import Patience
+from sandbox_mcp.play.server.settings import MAX_BODY, ServerError, ServerSettings, check_exposed, new_token
+from sandbox_mcp.play.users.base import LONGEST_READ
 from tests.each import each
 
 PAGE = " ".join((Path(__file__).resolve().parents[2] / "SECURITY.md").read_text(encoding="utf-8").split())

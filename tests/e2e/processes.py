@@ -32,7 +32,7 @@ class Done:
 
 def run(*args: str) -> Done:
     """A command that ends by itself, in this process: what it costs to start one is tried elsewhere."""
-    from sandbox_mcp.cli import main
+    from sandbox_mcp.app.cli import main
 
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), patch("sys.argv", ["sandbox-mcp", *args]):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sandbox_mcp import grade
-from sandbox_mcp.trajectory import ToolCall, parse_trajectory, read_trajectory
-from sandbox_mcp.trajectory.finding import find_logs
-from sandbox_mcp.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory import ToolCall, parse_trajectory, read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.engine.trajectory.log import log_bytes
 from tests.server.serving_kit import ENVELOPE
 from tests.warm import FIRST, program
 

@@ -24,10 +24,10 @@ from sandbox_clients.openai_agent import OpenAIAgent
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.plan import fill
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.models.completions import Completions
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.play.models.asking import EndpointSettings
+from sandbox_mcp.play.models.completions import Completions
 from tests.clients.sessions import SUITE, solver
 from tests.each import each
 from tests.warm import program

@@ -18,11 +18,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import ModelReply, PlannedFault
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import Prompt
+from sandbox_mcp.app.endpoint.reply import ModelReply, PlannedFault
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, solver, write
 from tests.warm import program
 
@@ -280,7 +280,7 @@ def test_more_sessions_than_files_may_be_open_at_first(tmp_path: Path) -> None:
     few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     (tmp_path / "together.py").write_text(TOGETHER)
     options = ["--agent", "together:agent", "--trials", "100", "--jobs", "100", "--out", "run", "--no-bounds"]
-    command = [sys.executable, "-m", "sandbox_mcp.cli", "run", "wifi_off", *options]  # its limits are its own
+    command = [sys.executable, "-m", "sandbox_mcp.app.cli", "run", "wifi_off", *options]  # its limits are its own
     done = subprocess.run(
         command, capture_output=True, text=True, preexec_fn=few, check=False, timeout=240, cwd=tmp_path, env=ENVIRONMENT
     )

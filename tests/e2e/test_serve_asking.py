@@ -16,7 +16,7 @@ from mcp_types import (
     SubscribeRequestParams,
 )
 
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.engine.trajectory import ToolCall, read_trajectory
 from tests.e2e.processes import ERAS, MODERN, http_process
 from tests.e2e.test_serve_stdio import only_log, server
 

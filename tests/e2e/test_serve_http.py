@@ -15,9 +15,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.trajectory import parse_trajectory, read_trajectory
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.engine.trajectory import parse_trajectory, read_trajectory
 from tests.clients.sessions import scripted
 from tests.e2e.processes import ERAS, http_process, run
 from tests.suite import SUITE

@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.state_folder import StateDir
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.engine.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.state_folder import StateDir
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
 from tests.suite import SUITE
 from tests.warm import program

@@ -22,7 +22,7 @@ import pytest
 from anyio import to_thread
 from mcp import Client
 
-from sandbox_mcp.trajectory import ToolCall, read_trajectory
+from sandbox_mcp.engine.trajectory import ToolCall, read_trajectory
 from tests.e2e.processes import ERAS, http_process
 from tests.e2e.test_serve_http import TOKEN, api
 from tests.e2e.test_serve_restart import agent, ask

@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import PlannedFault
-from sandbox_mcp.endpoint.server import EndpointStartError, base_url, bind, running
-from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import Prompt
+from sandbox_mcp.app.endpoint.reply import PlannedFault
+from sandbox_mcp.app.endpoint.server import EndpointStartError, base_url, bind, running
+from sandbox_mcp.app.endpoint.solver import Solver
 from tests.clients.sessions import SUITE, WIFI_OFF, scripted, solver
 from tests.each import each
 

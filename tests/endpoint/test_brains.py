@@ -10,13 +10,13 @@ import pytest
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS, presented
 
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Brain, Failing, Move, PlannedFault, PlannedMove
-from sandbox_mcp.endpoint.script import ScriptError, parse_script, read_script
-from sandbox_mcp.endpoint.solver import LOST, Solver
-from sandbox_mcp.endpoint.user import STRANGER, ScriptedUserModel
-from sandbox_mcp.models.asking import FunctionCall
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
+from sandbox_mcp.app.endpoint.reply import Brain, Failing, Move, PlannedFault, PlannedMove
+from sandbox_mcp.app.endpoint.script import ScriptError, parse_script, read_script
+from sandbox_mcp.app.endpoint.solver import LOST, Solver
+from sandbox_mcp.app.endpoint.user import STRANGER, ScriptedUserModel
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.sessions import LOW_BATTERY, SUITE, WIFI_OFF, run, scripted, solver, write
 from tests.each import each
 

@@ -15,15 +15,15 @@ from sandbox_grader.milestones import strict
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.endpoint import chat, gemini, messages, responses
-from sandbox_mcp.endpoint.reply import Move
-from sandbox_mcp.endpoint.user import ScriptedUserModel
-from sandbox_mcp.endpoint.wire import WireAnswer, answer
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.session.tool_channel import SEND_TOOL, send_message
-from sandbox_mcp.tools import PresentedTool
-from sandbox_mcp.trajectory import MemoryLog, Trajectory
-from sandbox_mcp.users import Line, ScriptedUser
+from sandbox_mcp.app.endpoint import chat, gemini, messages, responses
+from sandbox_mcp.app.endpoint.reply import Move
+from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.app.endpoint.wire import WireAnswer, answer
+from sandbox_mcp.engine.tools import PresentedTool
+from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.play.session.tool_channel import SEND_TOOL, send_message
+from sandbox_mcp.play.users import Line, ScriptedUser
 from tests.clients.sessions import SUITE, run, solver
 from tests.each import each
 from tests.laws import at_least
@@ -273,7 +273,7 @@ def test_the_scripted_user_model_says_what_the_scripted_user_says(name: str) -> 
 
 
 def user_prompt(scenario: Scenario, dialogue: Sequence[Line]) -> dict[str, Any]:
-    from sandbox_mcp.users.llm import END_TOOL, conversation, prompt
+    from sandbox_mcp.play.users.llm import END_TOOL, conversation, prompt
 
     system = {"role": "system", "content": prompt(scenario.user)}
     return {"model": "u", "messages": [system, *conversation(dialogue)], "tools": [END_TOOL]}

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.endpoint import gemini
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Move, PlannedMove
-from sandbox_mcp.endpoint.server import root, running
-from sandbox_mcp.endpoint.wire import BadRequestError, answer
-from sandbox_mcp.models.asking import FunctionCall
+from sandbox_mcp.app.endpoint import gemini
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
+from sandbox_mcp.app.endpoint.reply import Move, PlannedMove
+from sandbox_mcp.app.endpoint.server import root, running
+from sandbox_mcp.app.endpoint.wire import BadRequestError, answer
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.sessions import scripted
 from tests.each import each
 from tests.laws import at_least

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from sandbox_mcp.endpoint import messages
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Move
-from sandbox_mcp.endpoint.server import root, running
-from sandbox_mcp.endpoint.wire import BadRequestError
-from sandbox_mcp.models.asking import FunctionCall
+from sandbox_mcp.app.endpoint import messages
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
+from sandbox_mcp.app.endpoint.reply import Move
+from sandbox_mcp.app.endpoint.server import root, running
+from sandbox_mcp.app.endpoint.wire import BadRequestError
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.sessions import WIFI_OFF, run, scripted, solver
 from tests.each import each
 

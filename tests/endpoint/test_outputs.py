@@ -1,6 +1,6 @@
 """Outputs in the forms that clients give them."""
 
-from sandbox_mcp.endpoint.outputs import bare
+from sandbox_mcp.app.endpoint.outputs import bare
 from tests.each import each
 
 REFUSAL = "ValueError: no"

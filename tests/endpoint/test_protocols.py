@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai import APIStatusError, OpenAI
 
-from sandbox_mcp.endpoint import chat, responses
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Move, PlannedMove
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.wire import BadRequestError, answer, pieces
-from sandbox_mcp.models.asking import FunctionCall
+from sandbox_mcp.app.endpoint import chat, responses
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
+from sandbox_mcp.app.endpoint.reply import Move, PlannedMove
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.wire import BadRequestError, answer, pieces
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.sessions import scripted
 from tests.each import each
 

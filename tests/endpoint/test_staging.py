@@ -8,11 +8,11 @@ from typing import Any
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.variants import VARIANTS, presented
 
-from sandbox_mcp.endpoint.channel import talk_in
-from sandbox_mcp.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
-from sandbox_mcp.endpoint.reply import Move, PlannedMove
-from sandbox_mcp.endpoint.staging import StagingPosition, Stagings
-from sandbox_mcp.models.asking import FunctionCall
+from sandbox_mcp.app.endpoint.channel import talk_in
+from sandbox_mcp.app.endpoint.prompt import ModelStep, Offer, Prompt, PromptTurn
+from sandbox_mcp.app.endpoint.reply import Move, PlannedMove
+from sandbox_mcp.app.endpoint.staging import StagingPosition, Stagings
+from sandbox_mcp.play.models.asking import FunctionCall
 from tests.clients.sessions import SUITE, WIFI_OFF
 from tests.each import each
 

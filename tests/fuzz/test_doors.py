@@ -10,7 +10,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.session.open_session import OpenSession
+from sandbox_mcp.play.session.open_session import OpenSession
 from tests.fuzz.mutations import BOUNDED, VALUES, changed
 from tests.server.serving_kit import ENVELOPE, MODERN, Served, opened_in, served
 

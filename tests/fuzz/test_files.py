@@ -14,9 +14,9 @@ from sandbox_grader.importers import IMPORTERS, importer
 from sandbox_scenarios import ScenarioError, Suite
 
 from sandbox_mcp import grade
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import MemoryLog, TrajectoryError, parse_trajectory, to_line
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import MemoryLog, TrajectoryError, parse_trajectory, to_line
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.fuzz.mutations import BOUNDED, VALUES, changed, damaged, written
 from tests.grader.importers.samples import SAMPLES, read_bytes
 from tests.suite import SUITE

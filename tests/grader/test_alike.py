@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_grader.grading import grade_logs
-from sandbox_grader.many import LogOutline, SuiteFinder, grade_many
-from sandbox_grader.metric import Mode
-from sandbox_grader.report import Report
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.reporting.grade_logs import grade_logs
+from sandbox_grader.reporting.many import LogOutline, SuiteFinder, grade_many
+from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.trajectory import Message, Trajectory
-from sandbox_mcp.trajectory.log import all_lines
+from sandbox_mcp.engine.trajectory import Message, Trajectory
+from sandbox_mcp.engine.trajectory.log import all_lines
 from tests.each import each
 from tests.scenarios.playing import solved
 
@@ -78,7 +78,7 @@ def test_trials_that_are_alike_are_graded_once(folder: Path, monkeypatch: pytest
         graded.extend(paths)
         return grade_logs(paths, *rest, **options)
 
-    monkeypatch.setattr("sandbox_grader.many.grade_logs", counting)
+    monkeypatch.setattr("sandbox_grader.reporting.many.grade_logs", counting)
     grade_many(sorted(folder.glob("*.jsonl")), FIND, keep=False, jobs=1)
     assert len(graded) == 4 + 3, "one of each kind, and the three that were changed"
 

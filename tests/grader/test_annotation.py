@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.annotation import AnnotatedSheet, agreements, read_sheet, session_key
 from sandbox_grader.errors import GraderError
-from sandbox_grader.statistics import cohens_kappa, correlation
+from sandbox_grader.reporting.annotation import AnnotatedSheet, agreements, read_sheet, session_key
+from sandbox_grader.reporting.statistics import cohens_kappa, correlation
 
 from tests.each import each
 from tests.grader.milestones.sessions import Play

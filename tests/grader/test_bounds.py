@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_grader.bounds import bounded, kept_bounds, main_figures, sides_of
-from sandbox_grader.metric import Mode
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.grading.scores import grade
 from sandbox_grader.milestones.baselines import refusing
-from sandbox_grader.report import Report
-from sandbox_grader.scores import grade
-from sandbox_grader.wording import certainty, family_lines
+from sandbox_grader.reporting.bounds import bounded, kept_bounds, main_figures, sides_of
+from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.wording import certainty, family_lines
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 from tests.scenarios.playing import solved
 from tests.suite import SUITE
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
-from sandbox_grader.metric import Mode, Subject
-from sandbox_grader.metrics import metric
-from sandbox_grader.references import references_of
+from sandbox_grader.grading.metric import Mode, Subject
+from sandbox_grader.grading.metrics import metric
+from sandbox_grader.grading.references import references_of
 from sandbox_scenarios.model import PlannedCall, Scenario
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading import graded as graded_log
-from sandbox_grader.metric import Mode
-from sandbox_grader.report import Report
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.reporting.grade_logs import graded as graded_log
+from sandbox_grader.reporting.report import Report
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import TrajectoryError, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import TrajectoryError, parse_trajectory, to_line
 from tests.each import each
 from tests.laws import at_least
 from tests.scenarios.playing import solved

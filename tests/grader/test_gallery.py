@@ -7,13 +7,13 @@ from typing import Any
 
 from click.testing import CliRunner
 from sandbox_clients.function import Asked
-from sandbox_grader.gallery import gallery
-from sandbox_grader.metric import Verdict
-from sandbox_grader.scores import Scores
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores
+from sandbox_grader.reporting.gallery import gallery
 
 from sandbox_mcp import evaluate
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.by_hand import PlayableSuite
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.run.by_hand import PlayableSuite
 
 
 def call(pattern: str | None, tool: str = "look", reason: str = "why") -> Mapping[str, Any]:

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 from sandbox_grader import Scores, grade
-from sandbox_grader.explain import explain
-from sandbox_grader.metric import Mode, Subject
-from sandbox_grader.metrics import FAMILIES, families
-from sandbox_grader.references import references_of
+from sandbox_grader.grading.explain import explain
+from sandbox_grader.grading.metric import Mode, Subject
+from sandbox_grader.grading.metrics import FAMILIES, families
+from sandbox_grader.grading.references import references_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedTurn, Solution
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, facts, milestone, row, say, scenario, state
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 from sandbox_grader import grade, read_trajectory
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import LogWriter
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import LogWriter
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.suite import SUITE
 
 
@@ -39,7 +39,7 @@ def test_importing_loads_neither_the_heavy_nor_the_forbidden() -> None:
 def test_grading_imports_no_server_and_no_model() -> None:
     banned = "('mcp', 'openai', 'starlette', 'uvicorn', 'clients')"
     code = (
-        "import sys; from sandbox_grader.report import Report; from sandbox_grader import grade;"
+        "import sys; from sandbox_grader.reporting.report import Report; from sandbox_grader import grade;"
         f"print([m for m in sys.modules if m.split('.')[0] in {banned}])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from sandbox_grader import kept
-from sandbox_grader.derived import CODE
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading import grade_logs
-from sandbox_grader.kept import PLACE
-from sandbox_grader.many import SuiteFinder, grade_many
-from sandbox_grader.report import Report
-from sandbox_grader.scores import KEPT_FROM
+from sandbox_grader.grading.derived import CODE
+from sandbox_grader.grading.scores import KEPT_FROM
+from sandbox_grader.reporting import kept
+from sandbox_grader.reporting.grade_logs import grade_logs
+from sandbox_grader.reporting.kept import PLACE
+from sandbox_grader.reporting.many import SuiteFinder, grade_many
+from sandbox_grader.reporting.report import Report
 
 import sandbox_mcp
-from sandbox_mcp.trajectory.finding import packed_logs
-from sandbox_mcp.trajectory.packs import PackWriter, can_be_packed
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.engine.trajectory.finding import packed_logs
+from sandbox_mcp.engine.trajectory.packs import PackWriter, can_be_packed
+from sandbox_mcp.engine.worlds import FILES
 from tests.grader.test_runs_and_tables import record
 
 FIND = SuiteFinder()
@@ -147,8 +147,8 @@ from typing import Self
 
 from prices import CURRENCY
 
-from sandbox_mcp.tools.declaring import World
-from sandbox_mcp.world.tables import Id, Table, key
+from sandbox_mcp.engine.tools.declaring import World
+from sandbox_mcp.engine.world.tables import Id, Table, key
 
 
 STOCK = json.loads(Path(__file__).with_name("stock.json").read_text())

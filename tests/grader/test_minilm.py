@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sandbox_grader.metric import Subject
-from sandbox_grader.similarity import MODEL, similarity
-from sandbox_grader.tooltalk import ToolTalk
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.grading.similarity import MODEL, similarity
+from sandbox_grader.papers.tooltalk import ToolTalk
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import (
     Message,
     ReferenceCall,
     ReferenceTurn,
@@ -72,7 +72,7 @@ def test_the_numbers_are_those_of_sentence_transformers(alike, first, second, pu
 
 def test_another_process_with_other_threads_says_the_same_and_loads_no_framework(alike):
     code = (
-        "import sys; from sandbox_grader.similarity import similarity; "
+        "import sys; from sandbox_grader.grading.similarity import similarity; "
         f"print(similarity('embedding')({WANTED!r}, {REWORDED!r}), 'torch' in sys.modules, {MODEL!r} in sys.modules)"
     )
     done = subprocess.run(

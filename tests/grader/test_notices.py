@@ -6,9 +6,9 @@ import anyio
 from sandbox_grader import grade
 from sandbox_scenarios.model import Expected, MessageConstraint, Milestone
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import MemoryLog
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import MemoryLog
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

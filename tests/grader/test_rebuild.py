@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from sandbox_grader.exporters import exporter
-from sandbox_grader.grading import grade_logs, graded
+from sandbox_grader.grading.rebuild import can_rebuild, rebuilt
 from sandbox_grader.importers import importer
-from sandbox_grader.rebuild import can_rebuild, rebuilt
+from sandbox_grader.reporting.grade_logs import grade_logs, graded
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
-from sandbox_mcp.world import fold, snapshot_of
-from sandbox_mcp.worlds import FILES, default
+from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
+from sandbox_mcp.engine.world import fold, snapshot_of
+from sandbox_mcp.engine.worlds import FILES, default
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from sandbox_grader import retelling
-from sandbox_grader.metric import ReferenceTurns, Subject
-from sandbox_grader.metrics import metric
-from sandbox_grader.retelling import solutions_of
+from sandbox_grader.grading.metric import ReferenceTurns, Subject
+from sandbox_grader.grading.metrics import metric
+from sandbox_grader.grading.retelling import solutions_of
+from sandbox_grader.reporting.grade_logs import retelling
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     ReferenceCall,
     ReferenceTurn,

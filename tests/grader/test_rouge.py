@@ -6,7 +6,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.rouge import lcs_length, places_of, rouge_l, tokens
+from sandbox_grader.grading.rouge import lcs_length, places_of, rouge_l, tokens
 
 from tests.each import each
 
@@ -70,13 +70,13 @@ def test_the_common_subsequence_is_as_long_as_the_table_says(first, second):
 
 
 def test_importing_loads_no_tokenizer():
-    code = "import sys, sandbox_grader.rouge as r; r.rouge_l('same', 'same'); sys.exit('rouge_score' in sys.modules)"
+    code = "import sys, sandbox_grader.grading.rouge as r; r.rouge_l('a', 'a'); exit('rouge_score' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_tokenizer_comes_without_the_rest_of_its_package_which_can_be_had_afterwards():
     code = (
-        "import sys, sandbox_grader.rouge as r; r.rouge_l('one boat', 'two boats'); "
+        "import sys, sandbox_grader.grading.rouge as r; r.rouge_l('one boat', 'two boats'); "
         "assert not {'nltk', 'scipy', 'scipy.stats'} & set(sys.modules); import nltk; nltk.stem.WordNetLemmatizer"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,19 +13,19 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.comparison import compare_graders, holm
-from sandbox_grader.counting import mixed
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading import read_report
-from sandbox_grader.metric import Verdict
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores, grade
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores, grade
+from sandbox_grader.reporting.comparison import compare_graders, holm
+from sandbox_grader.reporting.counting import mixed
+from sandbox_grader.reporting.grade_logs import read_report
+from sandbox_grader.reporting.report import Report
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.session import Session as LiveSession
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.trajectory import LogWriter, read_trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import LogWriter, read_trajectory
+from sandbox_mcp.play.session import Session as LiveSession
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

@@ -4,18 +4,18 @@ import subprocess
 import sys
 
 import pytest
-import sandbox_grader.metrics
+import sandbox_grader.grading.metrics
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading import grade_logs
-from sandbox_grader.metrics import FAMILIES, families, metric
-from sandbox_grader.minilm import MiniLM
-from sandbox_grader.rouge import rouge_l
-from sandbox_grader.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
+from sandbox_grader.grading.metrics import FAMILIES, families, metric
+from sandbox_grader.grading.minilm import MiniLM
+from sandbox_grader.grading.rouge import rouge_l
+from sandbox_grader.grading.similarity import SIMILARITIES, _bundled, embedding_similarity, exact, similarity
+from sandbox_grader.reporting.grade_logs import grade_logs
 
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 from tests.each import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -87,8 +87,8 @@ def test_a_function_that_breaks_is_told_in_one_line(embed):
 
 @pytest.fixture
 def no_model(monkeypatch):
-    monkeypatch.setattr("sandbox_grader.similarity.MODEL", "a_model_nobody_has")
-    monkeypatch.setattr("sandbox_grader.metrics.metric", sandbox_grader.metrics.metric.__wrapped__)
+    monkeypatch.setattr("sandbox_grader.grading.similarity.MODEL", "a_model_nobody_has")
+    monkeypatch.setattr("sandbox_grader.grading.metrics.metric", sandbox_grader.grading.metrics.metric.__wrapped__)
     _bundled.cache_clear()
 
 
@@ -130,8 +130,8 @@ def test_only_tooltalk_compares_free_text():
 
 def test_nothing_heavy_is_loaded_for_the_registry():
     assert set(SIMILARITIES) == {"exact", "rouge-l", "embedding"}
-    heavy = ("numpy", "sandbox_grader.minilm")
-    code = f"import sys, sandbox_grader.similarity; sys.exit(any(name in sys.modules for name in {heavy}))"
+    heavy = ("numpy", "sandbox_grader.grading.minilm")
+    code = f"import sys, sandbox_grader.grading.similarity; sys.exit(any(name in sys.modules for name in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

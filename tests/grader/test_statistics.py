@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.statistics import (
+from sandbox_grader.reporting.statistics import (
     Estimate,
     PairedDifference,
     ScoredSession,

@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
+from sandbox_grader.grading.values import FREE_TEXT, form_of, same_set, same_value, says_nothing
 
 from tests.each import each
 from tests.laws import at_least

@@ -1,6 +1,6 @@
 """Word pieces by a vocabulary of a few words."""
 
-from sandbox_grader.wordpiece import WordPieces, words
+from sandbox_grader.grading.wordpiece import WordPieces, words
 
 from tests.each import each
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.models.text import as_arguments, readable
+from sandbox_mcp.engine.trajectory.model_text import as_arguments, readable
 from tests.each import each
 
 json_values: Any = st.recursive(

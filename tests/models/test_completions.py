@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer
-from sandbox_mcp.models.completions import Completions, as_message, read_answer
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import EndpointError, EndpointSettings, FunctionCall, ModelAnswer
+from sandbox_mcp.play.models.completions import Completions, as_message, read_answer
 from tests.clients.sessions import scripted
 from tests.each import each
 

@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import anyio
 
-from sandbox_mcp.models.retrying import FailedTry, Pacing, insist, refused
+from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, refused
 from tests.each import each
 from tests.world.test_clock import host_zone
 

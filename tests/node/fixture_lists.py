@@ -36,7 +36,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from sandbox_mcp.server.context import Context
+from sandbox_mcp.play.server.context import Context
 from tests.node.fixture_pack import PIXEL, TEXT, answers, demanding
 
 BEFORE, AFTER = "test://template/", "/data"

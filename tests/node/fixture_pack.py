@@ -21,10 +21,10 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.mcp_server import PreparedResult, complete
-from sandbox_mcp.session import CallResult
-from sandbox_mcp.tools import PresentedTool, Tool
+from sandbox_mcp.engine.tools import PresentedTool, Tool
+from sandbox_mcp.play.server.context import Context
+from sandbox_mcp.play.server.mcp_server import PreparedResult, complete
+from sandbox_mcp.play.session import CallResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 """A picture of one point."""

@@ -17,16 +17,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY, SetLevelRequestParams
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.server.access import session_path
-from sandbox_mcp.server.app import serving
-from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.mcp_server import PreparedResult, SessionFace, in_scope, server_of
-from sandbox_mcp.server.notices import Notices
-from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session import CallResult, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession, Presentation
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.play.server.access import session_path
+from sandbox_mcp.play.server.app import serving
+from sandbox_mcp.play.server.context import Context
+from sandbox_mcp.play.server.mcp_server import PreparedResult, SessionFace, in_scope, server_of
+from sandbox_mcp.play.server.notices import Notices
+from sandbox_mcp.play.server.settings import ServerSettings
+from sandbox_mcp.play.session import CallResult, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession, Presentation
+from sandbox_mcp.play.users import ScriptedUser
 from tests.node.fixture_lists import Resources, complete_argument, get_prompt, list_prompts, set_level
 from tests.node.fixture_pack import TOOLS, lacks_sampling
 

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from mcp import Client
 
-from sandbox_mcp.trajectory import ToolCall, Trajectory, read_trajectory
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory, read_trajectory
 from tests.e2e.processes import run as command
 from tests.node.conftest import Serve, serving_process
 from tests.node.overhearing import overheard

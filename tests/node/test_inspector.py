@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.server.lobby.texts import lobby_tools
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.server.lobby.texts import lobby_tools
 from tests.node.conftest import Serve
 from tests.node.toolbox import run
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox_grader.grading.metric import Subject
 from sandbox_grader.importers import importer
-from sandbox_grader.metric import Subject
-from sandbox_grader.mtu_bench import MtuBench
-from sandbox_grader.mtu_bench.rows import CrashPolicy
+from sandbox_grader.papers.mtu_bench import MtuBench
+from sandbox_grader.papers.mtu_bench.rows import CrashPolicy
 
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.each import each
 
 SYNTHETIC: Mapping[CrashPolicy, str] = {"no_call": "metrics_nocall", "wrong": "metrics_wrong"}

@@ -15,7 +15,7 @@ import pytest
 from sandbox_grader.exporters import exporter
 from sandbox_grader.importers import Imported, importer
 
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, assemble, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, assemble, parse_trajectory, to_line
 from tests.each import each
 
 STOP = "###STOP###"

@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_grader.importers.toolsandbox_results import read
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.case import Case
 from sandbox_grader.milestones.translate import to_case
-from sandbox_grader.toolsandbox import VARIANTS as PRESENTATIONS
+from sandbox_grader.papers.toolsandbox.importer import read
+from sandbox_grader.papers.toolsandbox.names import VARIANTS as PRESENTATIONS
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import VARIANTS, presented
 
-from sandbox_mcp.authoring.toolsandbox import SCRIPT, dump, write_suite
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import assemble
+from sandbox_mcp.app.benchmarks.toolsandbox import SCRIPT, dump, write_suite
+from sandbox_mcp.engine.trajectory import assemble
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 
 NEAR = 1e-6

@@ -3,12 +3,12 @@
 import json
 
 import pytest
+from sandbox_grader.grading.metric import Subject
 from sandbox_grader.importers import importer
-from sandbox_grader.metric import Subject
-from sandbox_grader.toolscan import ToolScan
-from sandbox_grader.toolscan.scores import PATTERNS
+from sandbox_grader.papers.toolscan import ToolScan
+from sandbox_grader.papers.toolscan.scores import PATTERNS
 
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.each import each
 
 SCORES = {"fe": "ife", "rc": "rac", "sr": "mean_of_seven"}

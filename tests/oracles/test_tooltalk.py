@@ -3,12 +3,12 @@
 import json
 
 import pytest
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.grading.similarity import SIMILARITIES, exact
 from sandbox_grader.importers import importer
-from sandbox_grader.metric import Subject
-from sandbox_grader.similarity import SIMILARITIES, exact
-from sandbox_grader.tooltalk import ToolTalk
+from sandbox_grader.papers.tooltalk import ToolTalk
 
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.each import each
 
 OURS = {"bad_action_rate": "incorrect_action_rate"}

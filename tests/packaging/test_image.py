@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.cli.serve import DEFAULT_PORT
+from sandbox_mcp.app.cli.serve import DEFAULT_PORT
 from tests.e2e.processes import run
 from tests.each import each
 from tests.packaging.files import ROOT, packages, project, text

@@ -71,7 +71,7 @@ def test_it_plays_and_grades_in_a_folder_with_packages_of_common_names(python: P
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise AssertionError('this belongs to the user')\n")
     (tmp_path / "mine.py").write_text(MINE)
-    done = ran(tmp_path, python, "-m", "sandbox_mcp.cli", *PLAY)
+    done = ran(tmp_path, python, "-m", "sandbox_mcp.app.cli", *PLAY)
     assert (done.returncode, "wifi_off" in done.stdout) == (0, True), done.stderr
 
 

@@ -14,15 +14,15 @@ from typing import Any, cast
 import anyio
 import pytest
 from sandbox_grader import GraderError, Verdict, read_report
-from sandbox_grader.report import Report
+from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import ScenarioError
 
 import sandbox_mcp
 from sandbox_mcp import Metric, Suite, evaluate, grade
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.play.users import ScriptedUser
 from tests.clients.sessions import solver
 from tests.docs.test_generated import loaded
 from tests.e2e.processes import Done, run_in_turn
@@ -171,7 +171,7 @@ def test_by_hand_the_user_is_the_one_of_any_session() -> None:
 def test_what_is_not_what_it_should_be_is_told_in_a_line(wrong: str, said: str) -> None:
     with Suite()["wifi_off"].open() as phone:
         before = phone.log.events
-        with pytest.raises(sandbox_mcp.errors.SandboxError) as told:
+        with pytest.raises(sandbox_mcp.engine.errors.SandboxError) as told:
             eval(wrong, {**globals(), "phone": phone})
         assert str(told.value).startswith(said)
         assert phone.log.events == before
@@ -196,7 +196,7 @@ def test_a_folder_of_logs_is_read_into_a_report_like_any_other(tmp_path: Path) -
 
 
 def test_by_hand_a_refusal_is_an_error() -> None:
-    with Suite()["wifi_off"].open() as phone, pytest.raises(sandbox_mcp.errors.SandboxError, match="no tool"):
+    with Suite()["wifi_off"].open() as phone, pytest.raises(sandbox_mcp.engine.errors.SandboxError, match="no tool"):
         phone.call("no_such_tool")
 
 
@@ -339,7 +339,7 @@ def test_what_there_is_not_is_told_before_anything_is_played(options: Any) -> No
         asked.append(one)
         return "Hm."
 
-    with pytest.raises(sandbox_mcp.errors.SandboxError, match=r"^unknown (metric family|user) .*; known: "):
+    with pytest.raises(sandbox_mcp.engine.errors.SandboxError, match=r"^unknown (metric family|user) .*; known: "):
         evaluate(listen, Suite().select("wifi_off"), **options)
     assert asked == []
 
@@ -451,7 +451,7 @@ def test_a_metric_of_ones_own_is_asked_shown_and_counted() -> None:
 PLUGIN = """
 from sandbox_grader import Metric, Verdict
 from sandbox_grader.importers import Imported
-from sandbox_mcp.trajectory import SessionEnded, SessionStarted
+from sandbox_mcp.engine.trajectory import SessionEnded, SessionStarted
 
 
 class Calls(Metric):
@@ -488,7 +488,7 @@ def test_metrics_and_importers_of_an_installed_package_are_found(tmp_path: Path)
 
 
 BROKEN = """
-from sandbox_mcp.worlds.office import office
+from sandbox_mcp.engine.worlds.office import office
 
 number = 5
 

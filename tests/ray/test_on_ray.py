@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.trajectory.finding import find_logs, logs_at
-from sandbox_mcp.trajectory.log import log_bytes
-from sandbox_mcp.trajectory.packs import PACKED
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs, logs_at
+from sandbox_mcp.engine.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory.packs import PACKED
 from tests.run.runs import timeless
 
 pytest.importorskip("ray", reason="Ray is not installed; make test-ray tries it in an environment of its own")
@@ -38,7 +38,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
     def start(*arguments: str, out: str = "run", trials: int = TRIALS, **more: str) -> subprocess.Popen[str]:
         command = [
-            sys.executable, "-m", "sandbox_mcp.cli", "run", "wifi_off", "--trials", str(trials), "--out", out,
+            sys.executable, "-m", "sandbox_mcp.app.cli", "run", "wifi_off", "--trials", str(trials), "--out", out,
             "--transport", "direct", "--no-bounds", "--json", *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(

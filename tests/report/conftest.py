@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.run_sources import find_runs
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.run_sources import find_runs
 from tests.report.sessions import Mediocre, a_run, find
 
 

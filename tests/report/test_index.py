@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_clients.reference import RefuseAgent
 
-from sandbox_mcp.report.errors import ReportError
-from sandbox_mcp.report.filters import FilterError
-from sandbox_mcp.report.index import ORDERS, Index
-from sandbox_mcp.report.overview import overview
-from sandbox_mcp.report.run_sources import find_runs
+from sandbox_mcp.app.report.errors import ReportError
+from sandbox_mcp.app.report.filters import FilterError
+from sandbox_mcp.app.report.index import ORDERS, Index
+from sandbox_mcp.app.report.overview import overview
+from sandbox_mcp.app.report.run_sources import find_runs
 from tests.each import each
 from tests.report.sessions import FEW, a_run, find
 

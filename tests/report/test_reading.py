@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_grader.grading import read_report
-from sandbox_grader.many import SuiteFinder, grade_many
+from sandbox_grader.reporting.grade_logs import read_report
+from sandbox_grader.reporting.many import SuiteFinder, grade_many
 
-from sandbox_mcp.report import reading
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.run_sources import find_runs
-from sandbox_mcp.report.session_page import session_page
-from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.trajectory.finding import find_logs, log_stamp, stamped_logs
-from sandbox_mcp.trajectory.log import all_lines
+from sandbox_mcp.app.report import reading
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.run_sources import find_runs
+from sandbox_mcp.app.report.session_page import session_page
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs, log_stamp, stamped_logs
+from sandbox_mcp.engine.trajectory.log import all_lines
 from tests.report.sessions import FEW, a_run, find
 from tests.trajectory.test_packs import log_of, packed
 

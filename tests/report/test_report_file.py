@@ -8,11 +8,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.report import report_file
-from sandbox_mcp.report.index import Index
-from sandbox_mcp.report.report_file import report
-from sandbox_mcp.report.run_sources import find_runs
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.report import report_file
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.report_file import report
+from sandbox_mcp.app.report.run_sources import find_runs
 from tests.report.sessions import FEW, find
 
 

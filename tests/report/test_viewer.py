@@ -13,7 +13,7 @@ import pytest
 from sandbox_scenarios.model import Scenario
 from starlette.testclient import TestClient
 
-from sandbox_mcp.report.viewer import PAUSE, Viewer, viewer_app
+from sandbox_mcp.app.report.viewer import PAUSE, Viewer, viewer_app
 from tests.report.sessions import FEW, a_run, find
 
 
@@ -122,7 +122,7 @@ def test_however_long_sessions_take_to_grade_the_next_are_looked_for_as_soon(
         now[0] += 1000
         return find(name)
 
-    monkeypatch.setattr("sandbox_mcp.report.viewer.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("sandbox_mcp.app.report.viewer.time", SimpleNamespace(monotonic=lambda: now[0]))
     viewer = Viewer([tmp_path], slowly)
     monkeypatch.setattr(viewer._stopped, "wait", lambda seconds: (rests.append(seconds), viewer._stopped.set()))
     viewer.start()
@@ -133,7 +133,7 @@ def test_however_long_sessions_take_to_grade_the_next_are_looked_for_as_soon(
 def test_the_viewer_loads_no_mcp_and_so_starts_in_half_the_time(tmp_path: Path) -> None:
     code = """
 import socket, sys
-from sandbox_mcp.cli import main
+from sandbox_mcp.app.cli import main
 taken = socket.create_server(("127.0.0.1", 0))
 sys.argv[1:] = ["view", ".", "--port", str(taken.getsockname()[1])]
 try:

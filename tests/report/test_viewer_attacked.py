@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from sandbox_mcp.report.viewer import Viewer, viewer_app
+from sandbox_mcp.app.report.viewer import Viewer, viewer_app
 from tests.each import each
 from tests.report.sessions import HOSTILE, find
 
@@ -102,7 +102,7 @@ def test_clients_that_never_end_their_requests_shut_nobody_out(tmp_path: Path) -
     import resource
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "sandbox_mcp.cli", "view", "--no-open", "--port", "0", str(tmp_path)],
+        [sys.executable, "-m", "sandbox_mcp.app.cli", "view", "--no-open", "--port", "0", str(tmp_path)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

@@ -15,12 +15,12 @@ from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.batch import Batch
-from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.progress import Progress
-from sandbox_mcp.run.sessions import Crew, RunPlan
-from sandbox_mcp.run.users import Users, users_named
+from sandbox_mcp.app.run.batch import Batch
+from sandbox_mcp.app.run.folder import RunFolder
+from sandbox_mcp.app.run.progress import Progress
+from sandbox_mcp.app.run.sessions import Crew, RunPlan
+from sandbox_mcp.app.run.users import Users, users_named
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.clients.sessions import SUITE
 
 SCRIPTED = users_named("scripted", EndpointSettings())

@@ -13,20 +13,20 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_clients.reference import ReferenceAgent, RefuseAgent
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
-from sandbox_grader.scores import Scores
+from sandbox_grader.grading.scores import Scores
 from sandbox_scenarios import Scenario, ScenarioError, Suite
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.reply import Failing, PlannedFault
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.user import ScriptedUserModel
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.sessions import Crew
-from sandbox_mcp.run.unit import Shard
-from sandbox_mcp.run.users import users_named
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import ToolCall, Trajectory, read_trajectory
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.reply import Failing, PlannedFault
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.sessions import Crew
+from sandbox_mcp.app.run.unit import Shard
+from sandbox_mcp.app.run.users import users_named
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory, read_trajectory
+from sandbox_mcp.play.models.asking import EndpointSettings
+from sandbox_mcp.play.session.replay import differences
 from tests.clients.sessions import SUITE, scripted, solver, write
 from tests.each import each
 from tests.run.runs import FEW, LOGS, SCRIPTED, aside, batch, logs, model, played

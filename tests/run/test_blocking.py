@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from sandbox_clients.function import Asked, Respond
-from sandbox_grader.report import Report
+from sandbox_grader.reporting.report import Report
 
 from sandbox_mcp import Suite
-from sandbox_mcp.run.evaluate import evaluate
+from sandbox_mcp.app.run.evaluate import evaluate
 from tests.each import each
 
 TOO_LONG = 40.0

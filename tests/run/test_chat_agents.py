@@ -6,10 +6,10 @@ import pytest
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
-from sandbox_mcp.models.asking import EndpointSettings
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.agents.kit import FIVE
 from tests.clients.sessions import SUITE
 from tests.run.runs import played

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli.run import command
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.user import ScriptedUserModel
-from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.app.cli.run import command
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.engine.trajectory import read_trajectory
 from tests.clients.sessions import SUITE, solver, write
 from tests.each import each
 

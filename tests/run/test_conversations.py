@@ -7,15 +7,15 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 from sandbox_clients.function import Asked
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.grading.scores import grade
 from sandbox_grader.importers import importer
-from sandbox_grader.metric import Mode
-from sandbox_grader.scores import grade
 
 from sandbox_mcp import evaluate
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.conversations import Conversations
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.trajectory import ReferenceTurn, SessionStarted, ToolCall, read_trajectory
+from sandbox_mcp.app.benchmarks.tooltalk.conversations import Conversations
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import ReferenceTurn, SessionStarted, ToolCall, read_trajectory
+from sandbox_mcp.play.session import SessionSpec
 from tests.each import each
 from tests.worlds.office.test_tooltalk import checkout, recorded
 

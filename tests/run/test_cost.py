@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sandbox_clients.base import AgentTurn
 from sandbox_clients.function import Asked
 from sandbox_grader.errors import GraderError
-from sandbox_grader.spending import Price, Prices, Spent
+from sandbox_grader.grading.spending import Price, Prices, Spent
 
 from sandbox_mcp import Suite, evaluate
-from sandbox_mcp.cli.grade import command as grade
-from sandbox_mcp.models.usage import Usage
-from sandbox_mcp.run.cost import Budget, checked
-from sandbox_mcp.run.errors import RunError
+from sandbox_mcp.app.cli.grade import command as grade
+from sandbox_mcp.app.run.cost import Budget, checked
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.trajectory.usage import Usage
 from tests.each import each
 
 AGENT = Prices(agent=Price(2, 10))

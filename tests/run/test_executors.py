@@ -15,17 +15,17 @@ from sandbox_clients.function import Asked, FunctionAgent, Respond
 from sandbox_clients.reference import ReferenceAgent
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.cost import Budget
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.executors import Processes
-from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.sessions import Crew
-from sandbox_mcp.run.unit import Shard
-from sandbox_mcp.run.users import users_named
-from sandbox_mcp.trajectory.finding import find_logs
-from sandbox_mcp.trajectory.log import log_bytes
-from sandbox_mcp.trajectory.packs import PACKED
+from sandbox_mcp.app.run.cost import Budget
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.executors import Processes
+from sandbox_mcp.app.run.folder import RunFolder
+from sandbox_mcp.app.run.sessions import Crew
+from sandbox_mcp.app.run.unit import Shard
+from sandbox_mcp.app.run.users import users_named
+from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.engine.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory.packs import PACKED
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.each import each
 from tests.run.runs import FEW, batch, logs, played, timeless
 
@@ -147,7 +147,18 @@ def test_commands_that_share_a_run_out_in_different_ways_never_play_at_once(
 
 
 def test_the_command_plays_in_processes_however_it_was_started(tmp_path: Path) -> None:
-    command = ["-m", "sandbox_mcp.cli", "run", *FEW, "--agent", "reference", "--executor", "processes", "--jobs", "1"]
+    command = [
+        "-m",
+        "sandbox_mcp.app.cli",
+        "run",
+        *FEW,
+        "--agent",
+        "reference",
+        "--executor",
+        "processes",
+        "--jobs",
+        "1",
+    ]
     done = subprocess.run(
         [sys.executable, *command, "--no-bounds", "--out", str(tmp_path)], capture_output=True, text=True, check=False
     )

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.folder import RunFolder, write_json
-from sandbox_mcp.run.unit import Shard, Unit
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.folder import RunFolder, write_json
+from sandbox_mcp.app.run.unit import Shard, Unit
+from sandbox_mcp.engine.trajectory import (
     INFRASTRUCTURE,
     EndReason,
     SessionEnded,
@@ -21,8 +21,8 @@ from sandbox_mcp.trajectory import (
     TrajectoryError,
     to_line,
 )
-from sandbox_mcp.trajectory.finding import logs_at
-from sandbox_mcp.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory.finding import logs_at
+from sandbox_mcp.engine.trajectory.log import log_bytes
 from tests.clients.sessions import write
 
 UNIT = Unit("wifi_off")

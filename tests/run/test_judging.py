@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner, Result
 from sandbox_grader.milestones.telling import told
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.run.judging import read, reason_in
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import LogWriter, Trajectory
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.run.judging import read, reason_in
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.trajectory import LogWriter, Trajectory
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.clients.sessions import scripted
 from tests.each import each
 from tests.suite import SUITE

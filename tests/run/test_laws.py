@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from sandbox_clients.reference import ReferenceAgent, RefuseAgent
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Brain, ModelReply, PlannedFault
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.run.unit import Shard
-from sandbox_mcp.trajectory import Event, LogWriter
-from sandbox_mcp.users.scripted import ScriptedUser
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import Prompt
+from sandbox_mcp.app.endpoint.reply import Brain, ModelReply, PlannedFault
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.run.unit import Shard
+from sandbox_mcp.engine.trajectory import Event, LogWriter
+from sandbox_mcp.play.users.scripted import ScriptedUser
 from tests.clients.sessions import SUITE, solver
 from tests.laws import at_least
 from tests.run.runs import FEW, Logs, batch, logs, model, played, without_agent

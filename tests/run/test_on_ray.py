@@ -11,16 +11,16 @@ from typing import Any
 import anyio
 import pytest
 from sandbox_clients.reference import ReferenceAgent
-from sandbox_grader.scores import Scores
+from sandbox_grader.grading.scores import Scores
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.folder import RunFolder
-from sandbox_mcp.run.on_ray import DEATHS, FEWEST, MOST, RayActor, _Pool, _Work
-from sandbox_mcp.run.sessions import Crew, RunPlan
-from sandbox_mcp.run.unit import Unit
-from sandbox_mcp.run.users import users_named
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.folder import RunFolder
+from sandbox_mcp.app.run.on_ray import DEATHS, FEWEST, MOST, RayActor, _Pool, _Work
+from sandbox_mcp.app.run.sessions import Crew, RunPlan
+from sandbox_mcp.app.run.unit import Unit
+from sandbox_mcp.app.run.users import users_named
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.e2e.processes import run
 from tests.each import each
 

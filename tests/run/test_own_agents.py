@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sandbox_clients.registry import agent_named
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
 from tests.agents.kit import FIVE, REFUSED, TALK
 from tests.clients.sessions import SUITE
 from tests.run.runs import played

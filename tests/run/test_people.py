@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.users import human_users, require_person, user_tools, users_named
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.users import human_users, require_person, user_tools, users_named
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.each import each
 
 

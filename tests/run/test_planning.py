@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios import Suite, UnknownScenarioError
 
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.select import select
-from sandbox_mcp.run.unit import Shard, Unit, plan
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.select import select
+from sandbox_mcp.app.run.unit import Shard, Unit, plan
 from tests.clients.sessions import SUITE, write
 from tests.each import each
 

@@ -15,13 +15,13 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Answer, Script
 
-from sandbox_mcp.run.play import Arena, play
-from sandbox_mcp.run.transports import TRANSPORTS, Transport, transport
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall, Trajectory
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.worlds import default
+from sandbox_mcp.app.run.play import Arena, play
+from sandbox_mcp.app.run.transports import TRANSPORTS, Transport, transport
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall, Trajectory
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.users import ScriptedUser
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 from tests.each import each
 

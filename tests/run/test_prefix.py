@@ -12,16 +12,16 @@ from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 
 from sandbox_mcp import evaluate
-from sandbox_mcp.cli import group
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.solver import Solver
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.by_hand import PlayableSuite
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.evaluate import RunMode
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, read_trajectory
-from sandbox_mcp.users import Line
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.solver import Solver
+from sandbox_mcp.app.run.by_hand import PlayableSuite
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.evaluate import RunMode
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, read_trajectory
+from sandbox_mcp.play.models.asking import EndpointSettings
+from sandbox_mcp.play.users import Line
 from tests.clients.sessions import SUITE
 from tests.run.runs import EXITING
 

@@ -7,9 +7,9 @@ from click.testing import CliRunner, Result
 from sandbox_clients.function import Asked
 
 from sandbox_mcp import evaluate
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.by_hand import PlayableSuite
-from sandbox_mcp.run.conversations import Conversations
+from sandbox_mcp.app.benchmarks.tooltalk.conversations import Conversations
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.run.by_hand import PlayableSuite
 from tests.each import each
 from tests.run.test_conversations import known, written
 

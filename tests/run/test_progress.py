@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from sandbox_grader.spending import Price, Prices, Spent
+from sandbox_grader.grading.spending import Price, Prices, Spent
 
-from sandbox_mcp.models.usage import Usage
-from sandbox_mcp.run.cost import Budget
-from sandbox_mcp.run.progress import RunTally
+from sandbox_mcp.app.run.cost import Budget
+from sandbox_mcp.app.run.progress import RunTally
+from sandbox_mcp.engine.trajectory.usage import Usage
 from tests.each import each
 from tests.run.test_summary import scored
 

@@ -13,22 +13,22 @@ from sandbox_clients.function import Asked
 from sandbox_clients.registry import agent_named
 from sandbox_clients.settings import AgentSettings
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.grading.metric import Mode, Subject
 from sandbox_grader.importers import importer
-from sandbox_grader.importers.mtu import dialogues, read_history
-from sandbox_grader.metric import Mode, Subject
-from sandbox_grader.mtu_bench import MtuBench
+from sandbox_grader.papers.mtu_bench import MtuBench
+from sandbox_grader.papers.mtu_bench.importer import dialogues, read_history
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.script import ScriptedModel, parse_script
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.evaluate import evaluate
-from sandbox_mcp.run.rows.instructions import instructions
-from sandbox_mcp.run.rows.suite import RowSuite
-from sandbox_mcp.trajectory import Trajectory, parse_trajectory, read_trajectory, to_line
-from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.app.benchmarks.mtu_bench.instructions import instructions
+from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowSuite
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.script import ScriptedModel, parse_script
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.evaluate import evaluate
+from sandbox_mcp.engine.trajectory import Trajectory, parse_trajectory, read_trajectory, to_line
+from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.play.models.asking import EndpointSettings
 from tests.each import each
 from tests.grader.mtu_bench.building import asking, react, row, write
 from tests.run.runs import EXITING

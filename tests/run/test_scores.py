@@ -3,15 +3,15 @@
 import dataclasses
 from typing import Any
 
-from sandbox_grader.scores import Scores, grade
-from sandbox_grader.spending import Spent
+from sandbox_grader.grading.scores import Scores, grade
+from sandbox_grader.grading.spending import Spent
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.models.usage import Usage
-from sandbox_mcp.run.sessions import JUDGED
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import EndReason, MemoryLog, Trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.run.sessions import JUDGED
+from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Trajectory
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 from tests.each import each
 

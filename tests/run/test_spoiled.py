@@ -7,13 +7,13 @@ from typing import Any
 import anyio
 from click.testing import CliRunner
 from sandbox_clients.function import FunctionAgent
-from sandbox_grader.wording import remarks
+from sandbox_grader.reporting.wording import remarks
 
-from sandbox_mcp.cli.run import command
-from sandbox_mcp.run.users import Users
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.users import ScriptedUser, User
-from sandbox_mcp.users.replay import ReplayUser
+from sandbox_mcp.app.cli.run import command
+from sandbox_mcp.app.run.users import Users
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.users import ScriptedUser, User
+from sandbox_mcp.play.users.replay import ReplayUser
 from tests.each import each
 from tests.run.runs import batch, logs, played
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.metric import Verdict
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
-from sandbox_grader.spending import Spent
-from sandbox_grader.wording import remarks, tables_of
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores
+from sandbox_grader.grading.spending import Spent
+from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.wording import remarks, tables_of
 
-from sandbox_mcp.models.usage import Usage
+from sandbox_mcp.engine.trajectory.usage import Usage
 
 BROKEN = "incomplete: the session ended with 'agent_failed'"
 

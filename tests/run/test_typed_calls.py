@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sandbox_clients.base import ToolInfo
 
-from sandbox_mcp.run.typed_calls import Quit, Say, Show, TypedCall, TypingError, meaning
+from sandbox_mcp.app.run.typed_calls import Quit, Say, Show, TypedCall, TypingError, meaning
 from tests.each import each
 
 

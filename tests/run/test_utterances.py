@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sandbox_clients.reference import RefuseAgent
 
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.users import replayed_users
-from sandbox_mcp.run.utterances import recorded_lines, written_lines
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.trajectory import TrajectoryError
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.users import replayed_users
+from sandbox_mcp.app.run.utterances import recorded_lines, written_lines
+from sandbox_mcp.engine.trajectory import TrajectoryError
+from sandbox_mcp.play.session import SessionSpec
 from tests.clients.sessions import SUITE, write
 from tests.each import each
 from tests.run.runs import logs, played

@@ -11,10 +11,10 @@ from sandbox_scenarios.filling import refusal
 from sandbox_scenarios.model import PlannedCall, Solution
 from sandbox_scenarios.values import parse_path
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import MemoryLog, Trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.users import ScriptedUser
 
 ABSENT = "not found"
 """What a call gets that wants the result of one that was left out; None would stand for no argument at all."""

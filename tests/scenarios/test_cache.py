@@ -14,7 +14,7 @@ import pytest
 from sandbox_scenarios import Scenario, Suite, cache, loader
 from sandbox_scenarios.cache import SUITES_KEPT, SuiteCache
 
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.worlds import default
 from tests.scenarios.files import entry, file_of, written
 
 ALL = """\

@@ -9,11 +9,11 @@ from sandbox_scenarios.lint.effects import effects, needs
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number
 from sandbox_scenarios.model import PlannedCall
 
-from sandbox_mcp.tools import Bound, Outcome, attempt, bind, present
-from sandbox_mcp.world import IdStream, Running
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.tools.setting import SERVICES
+from sandbox_mcp.engine.tools import Bound, Outcome, attempt, bind, present
+from sandbox_mcp.engine.world import IdStream, Running
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone.tools.setting import SERVICES
 from tests.each import each
 from tests.scenarios.files import HERE, SOUND, changed, marked_line, rules_told, written
 from tests.suite import SUITE

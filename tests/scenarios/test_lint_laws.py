@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.toolscan import name_similarity
+from sandbox_grader.papers.toolscan import name_similarity
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import RULES, Complaint, LintFinding, lint
 from sandbox_scenarios.lint.effects import blocked, effects, needs
@@ -27,9 +27,9 @@ from sandbox_scenarios.lint.twins import twins
 from sandbox_scenarios.model import Answer, PlannedCall, PlannedTurn, Script, Solution
 from sandbox_scenarios.stats import CLASSIC, measure
 
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.tools.setting import SERVICES
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone.tools.setting import SERVICES
 from tests.each import each
 from tests.scenarios.files import entry, file_of, rules_told, written
 from tests.suite import SUITE, measured

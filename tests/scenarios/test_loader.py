@@ -19,8 +19,8 @@ from sandbox_scenarios.model import (
 )  # fmt: skip
 from sandbox_scenarios.values import row_id
 
-from sandbox_mcp.world import Clock
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.world import Clock
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.files import entry, file_of, scenario_of, written
 

@@ -2,7 +2,7 @@
 
 import anyio
 
-from sandbox_mcp.users import Line, ScriptedUser
+from sandbox_mcp.play.users import Line, ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

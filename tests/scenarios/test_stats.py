@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_grader.toolscan import name_similarity
+from sandbox_grader.papers.toolscan import name_similarity
 from sandbox_scenarios import Suite
 from sandbox_scenarios.stats import CLASSIC, Count, Stats, measure, page, picture, update
 from sandbox_scenarios.stats.measure import turns
@@ -14,7 +14,7 @@ from sandbox_scenarios.stats.page import BEGIN, END
 from sandbox_scenarios.stats.published import CATEGORIES, COLUMNS, STATISTICS, TOOLS
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.scenarios.files import written
 from tests.suite import SUITE, measured
 

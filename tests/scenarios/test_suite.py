@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from sandbox_grader.scores import grade
+from sandbox_grader.grading.scores import grade
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import CallConstraint, Category, Milestone, PlannedCall, Solution
 
-from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.trajectory import Trajectory
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.each import each
 from tests.scenarios.playing import play, talk, with_calls
 from tests.suite import SUITE

@@ -9,13 +9,13 @@ from sandbox_scenarios import Scenario, ScenarioError
 from sandbox_scenarios.stage import Stage
 from sandbox_scenarios.variants import VARIANTS, distractors, presented
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.agent_calls import AgentCalls, Due
-from sandbox_mcp.tools import PresentedTool, World, call
-from sandbox_mcp.trajectory import MemoryLog
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.tools import PresentedTool, World, call
+from sandbox_mcp.engine.trajectory import MemoryLog
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.agent_calls import AgentCalls, Due
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

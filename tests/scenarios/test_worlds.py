@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sandbox_grader.toolscan.names import name_similarity
+from sandbox_grader.papers.toolscan.names import name_similarity
 from sandbox_scenarios import Suite, loader
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.stats import measure
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.run.select import select
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.select import select
+from sandbox_mcp.engine.worlds import FILES
 
 DECLARED = Path(__file__).parent.parent / "worlds" / "declared"
 PHONE = """

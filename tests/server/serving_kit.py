@@ -10,13 +10,13 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sandbox_mcp.server.app import serving
-from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.trajectory import Trajectory, parse_trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import Trajectory, parse_trajectory
+from sandbox_mcp.play.server.app import serving
+from sandbox_mcp.play.server.settings import ServerSettings
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.users import ScriptedUser
 from tests.suite import SUITE
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"

@@ -8,11 +8,11 @@ import pytest
 from sandbox_scenarios import Suite
 from sandbox_scenarios.variants import VARIANTS
 
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.trajectory import parse_trajectory
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.trajectory import parse_trajectory
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, Served, client, served
 

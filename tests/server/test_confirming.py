@@ -19,16 +19,16 @@ from mcp_types import (
 )
 from mcp_types import methods as sdk
 
-from sandbox_mcp.server.confirming import LONGEST, ConfirmationQuestion, has_forms, means_yes, message_for
-from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
-from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.session import AgentCall, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.play.server.confirming import LONGEST, ConfirmationQuestion, has_forms, means_yes, message_for
+from sandbox_mcp.play.server.lobby.seats import Lobby, ManagedSeat
+from sandbox_mcp.play.server.lobby.server import lobby_server
+from sandbox_mcp.play.server.mcp_server import server_for
+from sandbox_mcp.play.session import AgentCall, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, recorded, served, text_of
 

@@ -8,8 +8,8 @@ import anyio.lowlevel
 import httpx2
 import pytest
 
-from sandbox_mcp.server.connections import MOST
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.play.server.connections import MOST
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, LEGACY, MODERN, SUITE, RawMcp, Served, opened_in, served
 

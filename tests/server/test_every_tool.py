@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from mcp import Client
 
-from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.server.mcp_server import server_for
 from tests.each import each
 from tests.server.serving_kit import ERAS, opened, text_of
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sandbox_mcp.server.gathered_writes import MOST_HELD, GatheringTransport
+from sandbox_mcp.play.server.gathered_writes import MOST_HELD, GatheringTransport
 
 pytestmark = pytest.mark.anyio
 

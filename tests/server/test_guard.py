@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message, Receive, Scope, Send
 
-from sandbox_mcp.server.guard import Guard, bearer_in, host_of, is_one_of, problem
-from sandbox_mcp.server.settings import LOOPBACK, ServerError, ServerSettings, check_exposed, new_token
+from sandbox_mcp.play.server.guard import Guard, bearer_in, host_of, is_one_of, problem
+from sandbox_mcp.play.server.settings import LOOPBACK, ServerError, ServerSettings, check_exposed, new_token
 from tests.each import each
 
 names = st.text(string.ascii_lowercase + string.digits + "-.", min_size=1, max_size=20)

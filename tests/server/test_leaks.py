@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.server.lobby.texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.server.lobby.texts import HOW_TO_PLAY, INSTRUCTIONS, lobby_tools
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.server.serving_kit import ENVELOPE, MODERN, SUITE, RawMcp, Served, opened_in, served
 
 pytestmark = pytest.mark.anyio

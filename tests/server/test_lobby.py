@@ -11,15 +11,15 @@ from mcp import Client, MCPError
 from mcp_types import PromptReference
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.server.lobby.names import PAGE
-from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
-from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.state_folder import StateDir
-from sandbox_mcp.trajectory import read_trajectory
-from sandbox_mcp.worlds import FILES, named
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.engine.worlds import FILES, named
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.server.lobby.names import PAGE
+from sandbox_mcp.play.server.lobby.seats import Lobby, ManagedSeat, StoredSeat
+from sandbox_mcp.play.server.lobby.server import lobby_server
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.state_folder import StateDir
 from tests.each import each
 from tests.server.serving_kit import ERAS, MODERN, SUITE, Served, client, recorded, served, text_of
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message, Receive
 
-from sandbox_mcp.server.malformed import UnanswerableError, check_answerable, mended, whole_body
+from sandbox_mcp.play.server.malformed import UnanswerableError, check_answerable, mended, whole_body
 from tests.each import each
 
 broken_text = st.text(st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF) | st.characters(), max_size=8)

@@ -10,11 +10,11 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import methods as sdk
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from sandbox_mcp.server.mcp_server import listed, name_in, server_for, wire_result
-from sandbox_mcp.session import CallResult
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.worlds import default
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.server.mcp_server import listed, name_in, server_for, wire_result
+from sandbox_mcp.play.session import CallResult
 from tests.each import each
 from tests.server.serving_kit import ERAS, LEGACY, MODERN, opened, recorded, text_of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.server.metrics import BOUNDS, CallMeter
+from sandbox_mcp.play.server.metrics import BOUNDS, CallMeter
 from tests.each import each
 from tests.server.serving_kit import ERAS, client, opened_in, served
 

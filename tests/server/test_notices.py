@@ -23,13 +23,13 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.server.notices import MOST, URI, offered_to
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.state_folder import StateDir
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.play.server.mcp_server import server_for
+from sandbox_mcp.play.server.notices import MOST, URI, offered_to
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.state_folder import StateDir
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, Served, opened
 

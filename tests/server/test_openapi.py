@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandbox_mcp.server.api import OPERATIONS
-from sandbox_mcp.server.app import build_app
-from sandbox_mcp.server.openapi import document
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.play.server.api import OPERATIONS
+from sandbox_mcp.play.server.app import build_app
+from sandbox_mcp.play.server.openapi import document
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import SUITE, Served
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from sandbox_mcp.processes import RESERVED
-from sandbox_mcp.server.patience import Patience, affordable
+from sandbox_mcp.engine.processes import RESERVED
+from sandbox_mcp.play.server.patience import Patience, affordable
 from tests.each import each
 from tests.server.serving_kit import Served, served
 

@@ -9,17 +9,17 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
-from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
-from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.server.person_as_user import LONGEST, question_for
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.session.tool_channel import SEND
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.users.human import HostUser
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.play.server.lobby.seats import Lobby, ManagedSeat
+from sandbox_mcp.play.server.lobby.server import lobby_server
+from sandbox_mcp.play.server.mcp_server import server_for
+from sandbox_mcp.play.server.person_as_user import LONGEST, question_for
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.session.tool_channel import SEND
+from sandbox_mcp.play.users.human import HostUser
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, MODERN, SUITE, RawMcp, recorded, served, text_of
 

@@ -11,14 +11,14 @@ import pytest
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from sandbox_mcp.server.app import serving
-from sandbox_mcp.server.context import Context
-from sandbox_mcp.server.mcp_server import routed_server
-from sandbox_mcp.server.settings import ServerSettings
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.tools.races import BATCH_KEY
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.engine.tools.races import BATCH_KEY
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.play.server.app import serving
+from sandbox_mcp.play.server.context import Context
+from sandbox_mcp.play.server.mcp_server import routed_server
+from sandbox_mcp.play.server.settings import ServerSettings
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, ERAS, LEGACY, MODERN, SUITE, RawMcp, opened_in, recorded
 

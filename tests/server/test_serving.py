@@ -10,11 +10,11 @@ import httpx2
 import pytest
 from mcp import Client
 
-from sandbox_mcp.server.api import OPERATIONS
-from sandbox_mcp.server.app import base_url, build_app, listener_on, serving
-from sandbox_mcp.server.mcp_server import BROKEN, server_for
-from sandbox_mcp.server.settings import ServerError
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.play.server.api import OPERATIONS
+from sandbox_mcp.play.server.app import base_url, build_app, listener_on, serving
+from sandbox_mcp.play.server.mcp_server import BROKEN, server_for
+from sandbox_mcp.play.server.settings import ServerError
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.server.serving_kit import ERAS, SUITE, opened, opened_in, text_of
 
 pytestmark = pytest.mark.anyio

@@ -9,11 +9,11 @@ import pytest
 from mcp import Client
 from mcp.client.client import ClientExtension
 
-from sandbox_mcp.report.session_page import SessionPages
-from sandbox_mcp.server.lobby.seats import Lobby, ManagedSeat
-from sandbox_mcp.server.lobby.server import lobby_server
-from sandbox_mcp.server.lobby.session_app import EXTENSION, MIME, PAGE, URI
-from sandbox_mcp.session.manager import SessionManager
+from sandbox_mcp.app.report.session_page import SessionPages
+from sandbox_mcp.play.server.lobby.seats import Lobby, ManagedSeat
+from sandbox_mcp.play.server.lobby.server import lobby_server
+from sandbox_mcp.play.server.lobby.session_app import EXTENSION, MIME, PAGE, URI
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, text_of
 from tests.server.test_leaks import assert_clean

@@ -6,9 +6,9 @@ from typing import Any
 import anyio
 import pytest
 
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.engine.tools.calling import MAX_ARGUMENT_CHARACTERS
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import ERAS, MODERN, SUITE, RawMcp, Served, client, opened_in, recorded, served
 

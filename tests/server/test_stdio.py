@@ -14,10 +14,10 @@ from anyio import to_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.server import stdio
-from sandbox_mcp.server.mcp_server import server_for
-from sandbox_mcp.server.settings import MAX_BODY
-from sandbox_mcp.server.stdio import lines_of, send, serve_stdio
+from sandbox_mcp.play.server import stdio
+from sandbox_mcp.play.server.mcp_server import server_for
+from sandbox_mcp.play.server.settings import MAX_BODY
+from sandbox_mcp.play.server.stdio import lines_of, send, serve_stdio
 from tests.each import each
 from tests.server.serving_kit import ENVELOPE, opened
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sandbox_scenarios import Scenario, Suite
 
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session.manager import SessionManager
 from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, RawMcp, client, served, text_of
 from tests.session.full_disks import no_file_beyond

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import AgentCall, CallResult
-from sandbox_mcp.session.batching import BATCH_KEY, LARGEST, Batcher, Mark, mark_in
+from sandbox_mcp.play.session import AgentCall, CallResult
+from sandbox_mcp.play.session.batching import BATCH_KEY, LARGEST, Batcher, Mark, mark_in
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,7 @@ async def test_a_call_that_says_it_is_alone_is_not_held() -> None:
 
 
 async def test_after_a_pause_calls_are_held_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox_mcp.session.batching.PAUSE", 0.0)
+    monkeypatch.setattr("sandbox_mcp.play.session.batching.PAUSE", 0.0)
     runs = Runs()
     await runs.call("a")
     await runs.together("c", "b")
@@ -94,7 +94,7 @@ async def test_marked_batches_of_different_ids_do_not_mix() -> None:
 
 
 async def test_a_marked_batch_that_stays_incomplete_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox_mcp.session.batching.PATIENCE", 0.01)
+    monkeypatch.setattr("sandbox_mcp.play.session.batching.PATIENCE", 0.01)
     runs = Runs()
     await runs.call("a", mark(0, 2))
     assert runs.batches == [["a"]]

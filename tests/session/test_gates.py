@@ -7,11 +7,11 @@ import anyio
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Script
 
-from sandbox_mcp.session import AgentCall, Session, SessionSpec, Unconfirmed
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import MemoryLog, ToolCall
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Change, fold
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall
+from sandbox_mcp.engine.world import Change, fold
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec, Unconfirmed
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

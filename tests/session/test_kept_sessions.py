@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.kept_sessions import KeptSessions, cared_for
-from sandbox_mcp.session.manager import SessionManager, TooManySessionsError, UnknownSessionError
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.share import OVER, Share, Tallies
-from sandbox_mcp.session.state_folder import StateDir, StateError
-from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.kept_sessions import KeptSessions, cared_for
+from sandbox_mcp.play.session.manager import SessionManager, TooManySessionsError, UnknownSessionError
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.share import OVER, Share, Tallies
+from sandbox_mcp.play.session.state_folder import StateDir, StateError
 from tests.suite import SUITE
 
 pytestmark = pytest.mark.anyio
@@ -201,7 +201,7 @@ def test_a_session_whose_address_cannot_be_kept_does_not_begin(tmp_path: Path) -
 
 
 def test_a_folder_has_one_server_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox_mcp.session.kept_sessions.GRACE", 0.0)
+    monkeypatch.setattr("sandbox_mcp.play.session.kept_sessions.GRACE", 0.0)
     with cared_for(tmp_path), pytest.raises(StateError, match="another server takes care"), cared_for(tmp_path):
         pass
     with pytest.raises(ConnectionError), cared_for(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.session.log_files import LogFiles
-from sandbox_mcp.trajectory import Message
+from sandbox_mcp.engine.trajectory import Message
+from sandbox_mcp.play.session.log_files import LogFiles
 from tests.laws import at_least
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import AgentCall, CallResult, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.session.state_folder import StateDir
-from sandbox_mcp.trajectory import LogWriter, Trajectory, read_trajectory
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.trajectory import LogWriter, Trajectory, read_trajectory
+from sandbox_mcp.play.session import AgentCall, CallResult, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.session.state_folder import StateDir
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.laws import at_least
 from tests.session.full_disks import no_file_beyond

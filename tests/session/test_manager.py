@@ -10,23 +10,23 @@ import pytest
 from sandbox_clients.base import ToolRequest
 from sandbox_scenarios import ScenarioError
 
-from sandbox_mcp.run.transports import DirectTarget
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.agent_calls import CallResult
-from sandbox_mcp.session.log_files import LogFiles
-from sandbox_mcp.session.manager import (
+from sandbox_mcp.app.run.transports import DirectTarget
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.worlds.phone.knowledge.holidays import OfflineHolidays
+from sandbox_mcp.engine.worlds.phone.knowledge.stocks import OfflineStocks, Quote
+from sandbox_mcp.engine.worlds.phone.knowledge.units import OfflineUnits
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.agent_calls import CallResult
+from sandbox_mcp.play.session.log_files import LogFiles
+from sandbox_mcp.play.session.manager import (
     SessionManager,
     TooManySessionsError,
     UnknownSessionError,
     UnknownUserError,
 )
-from sandbox_mcp.session.open_session import OpenSession
-from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall, parse_trajectory, read_trajectory
-from sandbox_mcp.users import Line, ScriptedUser, UserTurn
-from sandbox_mcp.worlds.phone.knowledge import Knowledge
-from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
-from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks, Quote
-from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
+from sandbox_mcp.play.session.open_session import OpenSession
+from sandbox_mcp.play.users import Line, ScriptedUser, UserTurn
 from tests.each import each
 from tests.suite import SUITE
 

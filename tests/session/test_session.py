@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sandbox_scenarios import Scenario, ScenarioError
 
-from sandbox_mcp.session import Session, SessionError, SessionSpec
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
-from sandbox_mcp.users import Line, ScriptedUser, UserError, UserTurn
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.trajectory import Event, MemoryLog, Message, SessionEnded, ToolCall, to_line
+from sandbox_mcp.engine.worlds import default
+from sandbox_mcp.play.session import Session, SessionError, SessionSpec
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.users import Line, ScriptedUser, UserError, UserTurn
 from tests.each import each
 from tests.suite import SUITE
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import SessionError, SessionSpec, file_lock
-from sandbox_mcp.session.file_lock import FileLock
-from sandbox_mcp.session.manager import USERS, SessionManager, UnknownUserError
-from sandbox_mcp.session.state_folder import StateDir, StateError, StoredSession
-from sandbox_mcp.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
-from sandbox_mcp.users import UserTurn
-from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, mend_log, read_trajectory
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.play.session import SessionError, SessionSpec, file_lock
+from sandbox_mcp.play.session.file_lock import FileLock
+from sandbox_mcp.play.session.manager import USERS, SessionManager, UnknownUserError
+from sandbox_mcp.play.session.state_folder import StateDir, StateError, StoredSession
+from sandbox_mcp.play.users import UserTurn
 from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE

@@ -7,10 +7,10 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import CallResult, Notice, Session, SessionSpec
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.trajectory import MemoryLog, Message
-from sandbox_mcp.users import ScriptedUser, UserTurn
+from sandbox_mcp.engine.trajectory import MemoryLog, Message
+from sandbox_mcp.play.session import CallResult, Notice, Session, SessionSpec
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.users import ScriptedUser, UserTurn
 from tests.suite import SUITE
 
 SCENARIO = dataclasses.replace(

@@ -5,11 +5,11 @@ from typing import Any
 
 import anyio
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.tool_channel import SEND, SEND_TOOL, send_message
-from sandbox_mcp.trajectory import MemoryLog, Message, ToolCall
-from sandbox_mcp.users import ScriptedUser, UserError
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.tool_channel import SEND, SEND_TOOL, send_message
+from sandbox_mcp.play.users import ScriptedUser, UserError
 from tests.each import each
 from tests.suite import SUITE
 

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sandbox_mcp.trajectory import read_trajectory
+from sandbox_mcp.engine.trajectory import read_trajectory
 from tests.e2e.processes import ERAS, http_process
 from tests.e2e.test_serve_http import TOKEN, api, logs_in
 from tests.each import each

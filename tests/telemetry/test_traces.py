@@ -11,8 +11,8 @@ from typing import Any
 
 from sandbox_grader.importers import importer
 
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory, assemble, read_trajectory
-from sandbox_mcp.trajectory.finding import find_logs
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, assemble, read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs
 from tests.telemetry.collector import Collector, collecting
 from tests.warm import program
 
@@ -200,7 +200,7 @@ WITHOUT = """
 import sys
 sys.modules["opentelemetry.sdk"] = None
 sys.argv = ["sandbox-mcp", *sys.argv[1:]]
-from sandbox_mcp.cli import main
+from sandbox_mcp.app.cli import main
 main()
 """
 

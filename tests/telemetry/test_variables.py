@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from sandbox_mcp.telemetry.variables import SIGNALS, protocol, shows_content, wanted
+from sandbox_mcp.play.telemetry.variables import SIGNALS, protocol, shows_content, wanted
 from tests.each import each
 
 ALL = dict.fromkeys(SIGNALS, ("otlp",))
@@ -57,4 +57,4 @@ print(sorted(name for name in sys.modules if name.startswith("opentelemetry.sdk"
 
 def test_where_nothing_is_asked_for_nothing_of_it_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", PLAYS], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["1.0", "['sandbox_mcp.telemetry.variables']"]
+    assert done.stdout.split("\n")[:2] == ["1.0", "['sandbox_mcp.play.telemetry.variables']"]

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_mcp.tools import Outcome, call, present
-from sandbox_mcp.world import Clock, IdStream, Running, snapshot_of
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.tools import Outcome, call, present
+from sandbox_mcp.engine.world import Clock, IdStream, Running, snapshot_of
+from sandbox_mcp.engine.worlds.phone import phone
 
 ME, ANN, BOB, EVE = "p-me", "p-ann", "p-bob", "p-eve"
 NOW = datetime(2025, 5, 16, 14, 30, tzinfo=UTC).timestamp()

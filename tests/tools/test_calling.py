@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import Bound, Outcome, Parameter, bind, fits, speak
-from sandbox_mcp.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
-from sandbox_mcp.tools.value_schemas import converted, fits_plainly, fits_schema
-from sandbox_mcp.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.tools import Bound, Outcome, Parameter, bind, fits, speak
+from sandbox_mcp.engine.tools.calling import MAX_ARGUMENT_CHARACTERS, MAX_DEPTH
+from sandbox_mcp.engine.tools.value_schemas import converted, fits_plainly, fits_schema
+from sandbox_mcp.engine.trajectory import CallError, SessionStarted, ToolCall, parse_trajectory, to_line
+from sandbox_mcp.engine.worlds.phone import phone
 from tests.each import each
 from tests.tools.phone import NOW, OFFERED, Phone
 

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal, Self, TypedDict
 
-from sandbox_mcp.tools import UNSET, World
-from sandbox_mcp.tools.definition import parse_docstring
-from sandbox_mcp.world.tables import Id, Table, key
-from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.engine.tools import UNSET, World
+from sandbox_mcp.engine.tools.definition import parse_docstring
+from sandbox_mcp.engine.world.tables import Id, Table, key
+from sandbox_mcp.engine.world.tx import Tx
 from tests.each import each
 
 

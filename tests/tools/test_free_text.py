@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.tools.free_text import parse, render
-from sandbox_mcp.trajectory import MemoryLog, ToolCall
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.engine.tools.free_text import parse, render
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

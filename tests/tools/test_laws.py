@@ -7,9 +7,9 @@ import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.trajectory import to_line
-from sandbox_mcp.world import fold
-from sandbox_mcp.worlds.phone import phone as home
+from sandbox_mcp.engine.trajectory import to_line
+from sandbox_mcp.engine.world import fold
+from sandbox_mcp.engine.worlds.phone import phone as home
 from tests.each import each
 from tests.laws import at_least
 from tests.tools.phone import ANN, BOB, EVE, HOUR, ME, NOW, Phone

@@ -5,13 +5,13 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.tools import Bound, bind, plan, present, run
-from sandbox_mcp.tools.gates import Gates
-from sandbox_mcp.trajectory import MemoryLog, ToolCall
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Change, IdStream, Running, fold
-from sandbox_mcp.worlds.phone import phone
+from sandbox_mcp.engine.tools import Bound, bind, plan, present, run
+from sandbox_mcp.engine.tools.gates import Gates
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall
+from sandbox_mcp.engine.world import Change, IdStream, Running, fold
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.laws import at_least
 from tests.suite import SUITE

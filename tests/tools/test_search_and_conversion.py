@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.tools import Outcome, call, present
-from sandbox_mcp.world import Change, IdStream, Running, fold, to_local
-from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
+from sandbox_mcp.engine.tools import Outcome, call, present
+from sandbox_mcp.engine.world import Change, IdStream, Running, fold, to_local
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
 from tests.each import each
 from tests.suite import SUITE
 
@@ -231,7 +231,7 @@ def test_the_same_question_gets_the_same_answer_wherever_the_host_is(zone: str) 
 
 
 def test_starting_a_world_loads_no_data() -> None:
-    heavy = "('pint', 'holidays', 'geographiclib', 'sandbox_mcp.worlds.phone.knowledge.')"
+    heavy = "('pint', 'holidays', 'geographiclib', 'sandbox_mcp.engine.worlds.phone.knowledge.')"
     code = (
         "import sys; from sandbox_scenarios import Suite; from sandbox_scenarios.variants import presented;"
         "presented(Suite().get('wifi_off'), 'all_tools');"
@@ -239,7 +239,7 @@ def test_starting_a_world_loads_no_data() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = json.loads(done.stdout.replace("'", '"'))
-    light = {f"sandbox_mcp.worlds.phone.knowledge.{name}" for name in ("bundle", "errors", "letters")}
+    light = {f"sandbox_mcp.engine.worlds.phone.knowledge.{name}" for name in ("bundle", "errors", "letters")}
     assert set(loaded) <= light
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     Event,
     Message,
@@ -15,7 +15,7 @@ from sandbox_mcp.trajectory import (
     ToolCall,
     ToolSpec,
 )  # fmt: skip
-from sandbox_mcp.world import Change, freeze
+from sandbox_mcp.engine.world import Change, freeze
 
 ROLES = ("system", "user", "agent", "environment")
 KINDS = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.trajectory import TrajectoryError
-from sandbox_mcp.trajectory.finding import find_logs, logs_at, stamped_logs
+from sandbox_mcp.engine.trajectory import TrajectoryError
+from sandbox_mcp.engine.trajectory.finding import find_logs, logs_at, stamped_logs
 
 
 class TestFinding:

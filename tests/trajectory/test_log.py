@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     SCHEMA,
     Event,
     LogWriter,
@@ -22,7 +22,7 @@ from sandbox_mcp.trajectory import (
     read_trajectory,
     to_line,
 )
-from sandbox_mcp.trajectory.log import mend_log
+from sandbox_mcp.engine.trajectory.log import mend_log
 from tests.each import each
 from tests.trajectory.events import SESSION, between, called, calls, ended, ends, messages, said, started, starts
 

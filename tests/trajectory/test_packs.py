@@ -15,11 +15,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.trajectory import TrajectoryError, read_trajectory, to_line
-from sandbox_mcp.trajectory import packs as packs_module
-from sandbox_mcp.trajectory.finding import find_logs, log_stamp, packed_logs
-from sandbox_mcp.trajectory.log import log_bytes
-from sandbox_mcp.trajectory.packs import PackWriter, has_log, leave_out
+from sandbox_mcp.engine.trajectory import TrajectoryError, read_trajectory, to_line
+from sandbox_mcp.engine.trajectory import packs as packs_module
+from sandbox_mcp.engine.trajectory.finding import find_logs, log_stamp, packed_logs
+from sandbox_mcp.engine.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory.packs import PackWriter, has_log, leave_out
 from tests.each import each
 from tests.laws import at_least
 from tests.trajectory.events import SESSION, ended, said, started
@@ -280,7 +280,7 @@ def test_a_pack_on_a_full_disk_is_as_it_was_before(tmp_path: Path) -> None:
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from sandbox_mcp.trajectory.packs import PackWriter
+from sandbox_mcp.engine.trajectory.packs import PackWriter
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import random
 lines = lambda n: (

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sandbox_scenarios.model import Script
 
 from bench import talk_acts, train_acts
-from sandbox_mcp.users import Line, ScriptedUser
-from sandbox_mcp.users.acts import Act, read_acts, wish_of
-from sandbox_mcp.users.acts.answers import is_beside
-from sandbox_mcp.users.acts.deeds import classes_in
-from sandbox_mcp.users.acts.plain import sentences
-from sandbox_mcp.users.scripted import WAITING
+from sandbox_mcp.play.users import Line, ScriptedUser
+from sandbox_mcp.play.users.acts import Act, read_acts, wish_of
+from sandbox_mcp.play.users.acts.answers import is_beside
+from sandbox_mcp.play.users.acts.deeds import classes_in
+from sandbox_mcp.play.users.acts.plain import sentences
+from sandbox_mcp.play.users.scripted import WAITING
 from tests.counted_steps import lines
 from tests.each import each
 from tests.laws import ASKED, at_least

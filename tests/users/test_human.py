@@ -7,12 +7,12 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import MemoryLog, SessionEnded, ToolCall
-from sandbox_mcp.users import Line, UserError, UserTurn
-from sandbox_mcp.users.human import HostUser, TerminalUser
-from sandbox_mcp.users.terminal import Terminal
-from sandbox_mcp.users.typed import TypedError, briefing, turn_of
+from sandbox_mcp.engine.trajectory import MemoryLog, SessionEnded, ToolCall
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import Line, UserError, UserTurn
+from sandbox_mcp.play.users.human import HostUser, TerminalUser
+from sandbox_mcp.play.users.terminal import Terminal
+from sandbox_mcp.play.users.typed import TypedError, briefing, turn_of
 from tests.each import each
 from tests.suite import SUITE
 from tests.users.terminals import Typed

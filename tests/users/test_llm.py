@@ -9,18 +9,18 @@ import anyio
 import pytest
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.reply import Brain
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.endpoint.user import ScriptedUserModel
-from sandbox_mcp.models.asking import EndpointSettings
-from sandbox_mcp.models.completions import Completions
-from sandbox_mcp.models.retrying import Pacing
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.trajectory import MemoryLog, Message, SessionEnded, ToolCall
-from sandbox_mcp.users import Line, UserError, UserTurn
-from sandbox_mcp.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.reply import Brain
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, SessionEnded, ToolCall
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.play.models.asking import EndpointSettings
+from sandbox_mcp.play.models.completions import Completions
+from sandbox_mcp.play.models.retrying import Pacing
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import Line, UserError, UserTurn
+from sandbox_mcp.play.users.llm import ALL_PARTS, EXAMPLE, EXAMPLE_OVER, LlmUser, demonstrated, prompt
 from tests.clients.sessions import scripted
 from tests.each import each
 from tests.suite import SUITE

@@ -2,8 +2,8 @@
 
 from sandbox_scenarios.model import UserSpec
 
-from sandbox_mcp.users import Line
-from sandbox_mcp.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, as_function, check_goal, look_up
+from sandbox_mcp.play.users import Line
+from sandbox_mcp.play.users.recall import CHECK_GOAL, LOOK_UP, UNKNOWN, USER_TOOLS, as_function, check_goal, look_up
 from tests.each import each
 from tests.suite import SUITE
 

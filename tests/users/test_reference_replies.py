@@ -6,9 +6,9 @@ from itertools import groupby
 import pytest
 from sandbox_scenarios.model import Scenario, Solution
 
-from sandbox_mcp.session.rehearsal import RehearsalStage, filled_reply
-from sandbox_mcp.trajectory import Message
-from sandbox_mcp.worlds import DEFAULT, names
+from sandbox_mcp.engine.trajectory import Message
+from sandbox_mcp.engine.worlds import DEFAULT, names
+from sandbox_mcp.play.session.rehearsal import RehearsalStage, filled_reply
 from tests.suite import SUITE
 
 

@@ -2,8 +2,8 @@
 
 import anyio
 
-from sandbox_mcp.users import Line, UserTurn
-from sandbox_mcp.users.replay import ReplayUser, digest_of
+from sandbox_mcp.play.users import Line, UserTurn
+from sandbox_mcp.play.users.replay import ReplayUser, digest_of
 from tests.each import each
 from tests.suite import SUITE
 

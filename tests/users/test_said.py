@@ -3,8 +3,8 @@
 import anyio
 from sandbox_scenarios.model import Answer, Script
 
-from sandbox_mcp.users import Line, ScriptedUser
-from sandbox_mcp.users.acts import said_already
+from sandbox_mcp.play.users import Line, ScriptedUser
+from sandbox_mcp.play.users.acts import said_already
 from tests.each import each
 
 SAID = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 import anyio
 from sandbox_scenarios.model import Answer, PlannedAct, Script, UserSpec
 
-from sandbox_mcp.users import Line, ScriptedUser, UserTurn
-from sandbox_mcp.users.scripted import ALL, PUZZLED, WAITING
+from sandbox_mcp.play.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.play.users.scripted import ALL, PUZZLED, WAITING
 from tests.each import each
 
 OPENING = "Text my sister that I'll be late."

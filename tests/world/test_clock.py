@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.world import Clock, IdStream, to_local, to_timestamp, zone_info
+from sandbox_mcp.engine.world import Clock, IdStream, to_local, to_timestamp, zone_info
 from tests.each import each
 from tests.world.worlds import world
 

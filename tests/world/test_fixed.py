@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.world.tables import Table, as_cell, cells_of, schema_of
-from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds import load
-from sandbox_mcp.worlds.lookups.patent import Patent
-from sandbox_mcp.worlds.lookups.sports import Match
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.world.tables import Table, as_cell, cells_of, schema_of
+from sandbox_mcp.engine.world.tx import Tx
+from sandbox_mcp.engine.worlds import load
+from sandbox_mcp.engine.worlds.lookups.patent import Patent
+from sandbox_mcp.engine.worlds.lookups.sports import Match
 from tests.each import each
 
 COLUMNS = [column.name for column in schema_of(Match).columns]

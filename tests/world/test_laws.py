@@ -5,7 +5,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.world import Change, fold
+from sandbox_mcp.engine.world import Change, fold
 from tests.world.worlds import KEY, Op, Step, ops, plain, run, start, steps, world, write
 
 

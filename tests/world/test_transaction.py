@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from sandbox_mcp.world import Change, Running, fold, freeze, snapshot_of
-from sandbox_mcp.world.tx import Tx
+from sandbox_mcp.engine.world import Change, Running, fold, freeze, snapshot_of
+from sandbox_mcp.engine.world.tx import Tx
 from tests.each import each
 from tests.world.worlds import KEY, Failure, plain, start, world
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, Transaction, snapshot_of
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot, Transaction, snapshot_of
 
 TABLES = ("animal", "field")
 KEY = "id"

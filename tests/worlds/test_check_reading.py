@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sandbox_mcp.authoring.world_check import WorldFinding, check_world
-from sandbox_mcp.authoring.world_check.other_process import HASH_SEED
-from sandbox_mcp.cli import group
-from sandbox_mcp.worlds import FILES, load
+from sandbox_mcp.app.authoring.world_check import WorldFinding, check_world
+from sandbox_mcp.app.authoring.world_check.other_process import HASH_SEED
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.worlds import FILES, load
 
 HEAD = """
 import bisect, collections, contextlib, dataclasses, datetime, functools, heapq, io, itertools, logging, os, random

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import sandbox_mcp.worlds
-from sandbox_mcp.worlds import BUILT_IN
+import sandbox_mcp.engine.worlds
+from sandbox_mcp.engine.worlds import BUILT_IN
 from tests.each import each
 
-WORLDS = Path(sandbox_mcp.worlds.__file__).parent
+WORLDS = Path(sandbox_mcp.engine.worlds.__file__).parent
 RECORDED = Path(__file__).parent / "recorded"
 PLAYED = """
 import json, sys
@@ -23,20 +23,21 @@ sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "op
 suite = Suite([Path(sys.argv[2])]) if len(sys.argv) > 2 else Suite()
 scenario = suite.get(suite.names(sys.argv[1])[0])
 from sandbox_grader import grade
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 played = RehearsalStage(scenario).rehearse(scenario.solutions[0])
 assert grade(played.log, scenario).score == 1
-print(json.dumps([sorted(opened), sorted(name for name in sys.modules if name.startswith("sandbox_mcp.worlds."))]))
+loaded = sorted(name for name in sys.modules if name.startswith("sandbox_mcp.engine.worlds."))
+print(json.dumps([sorted(opened), loaded]))
 """
 
 
 RUN = """
 import json, sys
 from click.testing import CliRunner
-from sandbox_mcp.cli import group
+from sandbox_mcp.app.cli import group
 done = CliRunner().invoke(group, ["run", *sys.argv[1:]])
 assert done.exit_code == 0, done.output
-print(json.dumps([[], sorted(name for name in sys.modules if name.startswith("sandbox_mcp.worlds."))]))
+print(json.dumps([[], sorted(name for name in sys.modules if name.startswith("sandbox_mcp.engine.worlds."))]))
 """
 
 
@@ -46,13 +47,13 @@ def loaded_with(*arguments: str, code: str = PLAYED) -> set[str]:
     done = subprocess.run(program, capture_output=True, text=True, check=True, cwd=Path("/"))
     opened, modules = json.loads(done.stdout)
     files = {Path(path).relative_to(WORLDS).as_posix() for path in opened if Path(path).is_relative_to(WORLDS)}
-    parts = {name.removeprefix("sandbox_mcp.worlds.").replace(".", "/") for name in modules}
+    parts = {name.removeprefix("sandbox_mcp.engine.worlds.").replace(".", "/") for name in modules}
     data = {path for path in files if "__pycache__" not in path and not path.endswith(".py")}
     return data | {part for part in parts if part.split("/")[0] != "recorded"}
 
 
 def folder_of(world: str) -> str:
-    return BUILT_IN[world].partition(":")[0].removeprefix("sandbox_mcp.worlds.").replace(".", "/")
+    return BUILT_IN[world].partition(":")[0].removeprefix("sandbox_mcp.engine.worlds.").replace(".", "/")
 
 
 @each("world", ["phone", "office"])

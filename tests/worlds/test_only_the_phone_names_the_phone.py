@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sandbox_mcp.worlds import BUILT_IN, named
+from sandbox_mcp.engine.worlds import BUILT_IN, named
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sandbox_mcp", "scenarios/sandbox_scenarios", "grader/sandbox_grader", "clients/sandbox_clients")
 PUBLISHED = {
     "scenarios/sandbox_scenarios/stats/published.py",
-    "sandbox_mcp/authoring/toolsandbox/planning.py",
-    "sandbox_mcp/authoring/toolsandbox/writing.py",
-    "grader/sandbox_grader/toolsandbox.py",
+    "sandbox_mcp/app/benchmarks/toolsandbox/planning.py",
+    "sandbox_mcp/app/benchmarks/toolsandbox/writing.py",
+    "grader/sandbox_grader/papers/toolsandbox/names.py",
     "grader/sandbox_grader/milestones/history.py",
 }
 """What a paper printed, what reads ToolSandbox's own material, and what reckons as its code does: theirs is a phone."""
@@ -27,7 +27,7 @@ def sources(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
-            if not place.startswith("sandbox_mcp/worlds/"):
+            if not place.startswith("sandbox_mcp/engine/worlds/"):
                 source = path.read_text(encoding="utf-8")
                 if any_word.search(source):
                     yield place, ast.parse(source)
@@ -50,6 +50,6 @@ def test_no_other_module_names_a_tool_or_a_column_of_the_phone_or_imports_from_i
         for node in ast.walk(tree):
             told = isinstance(node, ast.Constant) and node.value in words
             module = node.module if isinstance(node, ast.ImportFrom) else None
-            if told or str(module).startswith("sandbox_mcp.worlds.phone"):
+            if told or str(module).startswith("sandbox_mcp.engine.worlds.phone"):
                 found.add(place)
     assert found - PUBLISHED == set()

@@ -7,12 +7,12 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall
 
 from bench.weakened import share_of, weakened
-from sandbox_mcp.authoring.deep_lint import attempt, has_luck
-from sandbox_mcp.authoring.mutants import case_of, mutants_of
-from sandbox_mcp.authoring.mutants.mutant import ChangedCall
-from sandbox_mcp.authoring.new_world import new_world
-from sandbox_mcp.session.rehearsal import MadeCall, RehearsalStage
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.authoring.deep_lint import attempt, has_luck
+from sandbox_mcp.app.authoring.mutants import case_of, mutants_of
+from sandbox_mcp.app.authoring.mutants.mutant import ChangedCall
+from sandbox_mcp.app.authoring.new_world import new_world
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.play.session.rehearsal import MadeCall, RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
 

@@ -14,12 +14,12 @@ from zipfile import ZipFile
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.authoring.new_world import SCENARIOS, WORLD
-from sandbox_mcp.authoring.world_check import RULES, check_world
-from sandbox_mcp.cli import group
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import BUILT_IN, FILES, load, named
+from sandbox_mcp.app.authoring.new_world import SCENARIOS, WORLD
+from sandbox_mcp.app.authoring.world_check import RULES, check_world
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds import BUILT_IN, FILES, load, named
 from tests.e2e.processes import run_in_turn
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from functools import cached_property
 from sandbox_grader.claims.normal import kept, one_of, plain, words_of
 from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.verbs import stem_of
-from sandbox_mcp.tools import World
-from sandbox_mcp.worlds import default
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.worlds import default
 
 _OF_THE_PAST = one_of(
     "ago since last past was were did been had old passed elapsed happened already late earlier before previous"

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from sandbox_grader.values import remembered
+from sandbox_grader.grading.values import remembered
 
 
 def table(words: str) -> list[str]:

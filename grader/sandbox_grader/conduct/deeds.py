@@ -14,10 +14,10 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, reaches_a_person, text_of
 from sandbox_grader.conduct.order import rehearsal_of
-from sandbox_grader.rouge import common_tails, rouge_l
-from sandbox_grader.tooltalk.comparing import AsWritten, FirstDifference
-from sandbox_grader.values import FREE_TEXT, form_of, is_array, is_number, leaves
-from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall
+from sandbox_grader.grading.rouge import common_tails, rouge_l
+from sandbox_grader.grading.values import FREE_TEXT, form_of, is_array, is_number, leaves
+from sandbox_grader.papers.tooltalk.comparing import AsWritten, FirstDifference
+from sandbox_mcp.engine.trajectory import Message, ReferenceCall, ToolCall
 
 RECIPIENTS = frozenset(
     {"bcc", "cc", "email", "number", "phone", "phone_number", "receiver", "receivers", "recipient", "recipients", "to"}

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from sandbox_grader.claims.normal import plain
 from sandbox_grader.conduct.observed import ObservedSession
+from sandbox_grader.grading.values import is_array, is_object, leaves, within_floats
 from sandbox_grader.users.values import TAIL, Value, digits
-from sandbox_grader.values import is_array, is_object, leaves, within_floats
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?(?![\w]|\.\d)")
 _WORD = re.compile(r"[^\W_]{2,}")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox_grader.conduct.observed import ConductFinding
-from sandbox_grader.metric import Subject
+from sandbox_grader.grading.metric import Subject
 from sandbox_grader.milestones.unwanted import Unwanted
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.world.schema import TableSchema
-from sandbox_mcp.world.state import Row, Snapshot, fold, snapshot_of
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.engine.world.schema import TableSchema
+from sandbox_mcp.engine.world.state import Row, Snapshot, fold, snapshot_of
 
 
 def harm(subject: Subject) -> Iterator[ConductFinding]:

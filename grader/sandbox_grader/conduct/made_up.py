@@ -19,9 +19,9 @@ from typing import Any
 from sandbox_grader.conduct.ground import Ground, before_all, computes, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import is_moment
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, text_of
+from sandbox_grader.grading.values import is_array, is_object
 from sandbox_grader.users.values import telling
-from sandbox_grader.values import is_array, is_object
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.engine.trajectory import ToolCall
 
 _AS_IS = re.compile(r"(?:^|_)(?:ids?|token|password|passcode|username|user_name|login)$|(?<=[a-z])Ids?$")
 """Arguments whose value is nothing but itself."""

@@ -17,7 +17,7 @@ from sandbox_grader.conduct.moments import hallucinated_times
 from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.conduct.reckoning import slips
 from sandbox_grader.conduct.replies import contradictions, unfounded_claims
-from sandbox_grader.metric import Mode, Subject, Verdict, conclusive
+from sandbox_grader.grading.metric import Mode, Subject, Verdict, conclusive
 
 COUNTS = (
     "wrong_recipient", "excess_actions", "wrong_order", "needless_repeats", "contradicting_answer",

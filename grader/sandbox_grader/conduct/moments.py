@@ -21,9 +21,9 @@ from sandbox_grader.claims.normal import plain
 from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import computes, named_leaves
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
-from sandbox_grader.values import is_number, leaves
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.clock import to_timestamp
+from sandbox_grader.grading.values import is_number, leaves
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.world.clock import to_timestamp
 
 _NAMED = re.compile(r"time|date|(?:^|_)(?:start|end|from|until|due|when|at)(?:_|$)", re.IGNORECASE)
 _WRITTEN = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?")

@@ -13,11 +13,11 @@ from typing import Any, TypeGuard
 
 from sandbox_scenarios.stage import home_of
 
-from sandbox_grader.course import is_replay
-from sandbox_grader.metric import ReferenceTurns
-from sandbox_grader.values import is_array, is_object, leaves
-from sandbox_mcp.tools import World
-from sandbox_mcp.trajectory import Message, ReferenceCall, ToolCall, Trajectory
+from sandbox_grader.grading.course import is_replay
+from sandbox_grader.grading.metric import ReferenceTurns
+from sandbox_grader.grading.values import is_array, is_object, leaves
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.trajectory import Message, ReferenceCall, ToolCall, Trajectory
 
 SENDING = frozenset(
     {

@@ -13,11 +13,11 @@ from typing import Any
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage
 
-from sandbox_grader.values import leaves
-from sandbox_mcp.tools import Outcome, call, present
-from sandbox_mcp.trajectory import ReferenceCall
-from sandbox_mcp.world.schema import TableSchema
-from sandbox_mcp.world.state import Snapshot
+from sandbox_grader.grading.values import leaves
+from sandbox_mcp.engine.tools import Outcome, call, present
+from sandbox_mcp.engine.trajectory import ReferenceCall
+from sandbox_mcp.engine.world.schema import TableSchema
+from sandbox_mcp.engine.world.state import Snapshot
 
 
 class Rehearsal:

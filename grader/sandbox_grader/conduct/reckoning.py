@@ -19,8 +19,8 @@ from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import Ground, computes, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
-from sandbox_grader.values import is_number, remembered
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_grader.grading.values import is_number, remembered
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 WORKED_OUT = frozenset({"duration", "money", "temperature", "quantity", "percent", "number"})
 """The kinds of values that can be held against others of their unit; of numbers without one only telling ones are."""

@@ -14,10 +14,10 @@ from typing import Any
 
 from sandbox_grader.claims.states import letters, wording
 from sandbox_grader.conduct.observed import SENDING, ConductFinding, ObservedSession, is_reply, text_of, words
-from sandbox_grader.values import leaves
-from sandbox_mcp.tools import World
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.state import Change, Snapshot, fold, snapshot_of
+from sandbox_grader.grading.values import leaves
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.world.state import Change, Snapshot, fold, snapshot_of
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
 _UNCERTAIN = re.compile(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox_grader.errors import GraderError
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 
 EXPORTERS = MappingProxyType(
     {"atif": "sandbox_grader.exporters.atif", "openai-chat": "sandbox_grader.exporters.openai_chat"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_grader.exporters.turns import ExportedTurn, answered, copied, definition, outcome_text, turns
 from sandbox_grader.ours import OURS, about, error_object
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 SOURCES = {"system": "system", "environment": "system", "user": "user", "agent": "agent"}
 USUAL = {"system": ("system", "agent"), "user": ("user", "agent"), "agent": ("agent", "user")}

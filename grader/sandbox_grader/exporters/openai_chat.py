@@ -19,7 +19,7 @@ from sandbox_grader.exporters.turns import (
 )
 from sandbox_grader.importers.reading.values import encode
 from sandbox_grader.ours import OURS, about, error_object
-from sandbox_mcp.trajectory import Message, Role, Trajectory
+from sandbox_mcp.engine.trajectory import Message, Role, Trajectory
 
 USUAL: dict[str, tuple[str, Role]] = {
     "system": ("system", "agent"),

@@ -22,7 +22,7 @@ from sandbox_grader.exporters.turns import (
     outcome_text,
     turns,
 )
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 STANDARD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

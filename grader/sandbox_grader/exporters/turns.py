@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_grader.importers.reading.values import encode
-from sandbox_mcp.trajectory import Message, ToolCall, ToolSpec
+from sandbox_mcp.engine.trajectory import Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from typing import Any
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Imported, Importer, Loss
 from sandbox_grader.plugins import found_outside, loaded
-from sandbox_mcp.own_code import others_code
+from sandbox_mcp.engine.own_code import others_code
 
 IMPORTERS = MappingProxyType(
     {
-        "mtu": "sandbox_grader.importers.mtu",
-        "tooltalk": "sandbox_grader.importers.tooltalk",
-        "toolscan": "sandbox_grader.importers.toolscan",
-        "toolsandbox-results": "sandbox_grader.importers.toolsandbox_results",
+        "mtu": "sandbox_grader.papers.mtu_bench.importer",
+        "tooltalk": "sandbox_grader.papers.tooltalk.importer",
+        "toolscan": "sandbox_grader.papers.toolscan.importer",
+        "toolsandbox-results": "sandbox_grader.papers.toolsandbox.importer",
         "tau-bench": "sandbox_grader.importers.tau_bench",
         "tau2": "sandbox_grader.importers.tau2",
         "openai-chat": "sandbox_grader.importers.openai_chat",

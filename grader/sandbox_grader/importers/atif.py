@@ -15,7 +15,7 @@ from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, picked
 from sandbox_grader.importers.reading.values import arguments_of
 from sandbox_grader.ours import OURS, ending_in, error_in, role_in, take_about
-from sandbox_mcp.trajectory import Role
+from sandbox_mcp.engine.trajectory import Role
 
 VERSION = "ATIF-v1."
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox_grader.errors import ImportFormatError
-from sandbox_mcp.trajectory import Event
+from sandbox_mcp.engine.trajectory import Event
 
 
 @dataclass(frozen=True, slots=True)

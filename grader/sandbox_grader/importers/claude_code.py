@@ -23,8 +23,8 @@ from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines
 from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, read_bytes
 from sandbox_grader.importers.reading.values import decode, stated
-from sandbox_mcp.plurals import counted
-from sandbox_mcp.trajectory import ErrorKind
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory import ErrorKind
 
 PERSISTED = "<persisted-output>"
 """How a result begins whose full text was put into a file."""

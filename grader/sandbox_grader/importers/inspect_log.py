@@ -29,8 +29,8 @@ from sandbox_grader.importers.reading.json_values import (
     read_bytes,
 )
 from sandbox_grader.importers.reading.values import arguments_of, decode, digest_of, failure, stated
-from sandbox_mcp.trajectory import CallError, ErrorKind, Event, TrajectoryError
-from sandbox_mcp.trajectory.log import parse_trajectory
+from sandbox_mcp.engine.trajectory import CallError, ErrorKind, Event, TrajectoryError
+from sandbox_mcp.engine.trajectory.log import parse_trajectory
 
 ATTACHMENT = "attachment://"
 KINDS: Final = MappingProxyType[str, ErrorKind]({"approval": "refused", "cancelled": "refused"})

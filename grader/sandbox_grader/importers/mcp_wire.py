@@ -19,7 +19,7 @@ from sandbox_grader.importers.reading.build import CallOutcome, Names, OpenCall,
 from sandbox_grader.importers.reading.content import outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode, load, loads, picked
 from sandbox_grader.importers.reading.values import arguments_of, failure
-from sandbox_mcp.trajectory import ErrorKind
+from sandbox_mcp.engine.trajectory import ErrorKind
 
 SERVERS = ("sampling/", "elicitation/", "roots/list")
 """How the methods begin that a server asks of its client."""

@@ -25,7 +25,7 @@ from sandbox_grader.importers.reading.json_values import JsonNode, is_array, loa
 from sandbox_grader.importers.reading.otlp import OURS, Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure, stated
 from sandbox_grader.ours import KINDS, REASONS
-from sandbox_mcp.trajectory import EndReason, ErrorKind
+from sandbox_mcp.engine.trajectory import EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
 AGENT = "invoke_agent"

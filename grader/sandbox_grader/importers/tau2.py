@@ -14,7 +14,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, reference_call, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.reading.values import digest_of, stated
-from sandbox_mcp.trajectory import EndReason
+from sandbox_mcp.engine.trajectory import EndReason
 
 FAILED = MappingProxyType[str, EndReason](
     {

@@ -13,7 +13,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, reference_call, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, load, picked
 from sandbox_grader.importers.reading.values import digest_of
-from sandbox_mcp.trajectory import Message
+from sandbox_mcp.engine.trajectory import Message
 
 STOP = "###STOP###"
 

@@ -23,7 +23,7 @@ from sandbox_grader.milestones.judges import TableJudge, is_candidate, judge_pat
 from sandbox_grader.milestones.measures import Lookup, forms, judged_by, referred
 from sandbox_grader.milestones.phrases import shown, title
 from sandbox_grader.milestones.worked_out import is_worked_out
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 if TYPE_CHECKING:
     from sandbox_grader.milestones.explaining import Explainer

@@ -5,7 +5,7 @@ Policy: both are made from the scenario alone, as logs like any other, and grade
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import Message, Role, SessionEnded, SessionStarted, Trajectory
+from sandbox_mcp.engine.trajectory import Message, Role, SessionEnded, SessionStarted, Trajectory
 
 REFUSAL = "I'm sorry, I can't help with that."
 """What the refusing agent says, whatever it is asked."""

@@ -10,9 +10,9 @@ from contextlib import suppress
 from itertools import product
 from typing import Any
 
+from sandbox_grader.grading.rouge import rouge_l
+from sandbox_grader.grading.values import same_set
 from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
-from sandbox_grader.rouge import rouge_l
-from sandbox_grader.values import same_set
 
 CellMeasure = Callable[[Any], float | None]
 TargetRow = tuple[tuple[str, CellMeasure], ...]

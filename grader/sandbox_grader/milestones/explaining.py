@@ -23,8 +23,8 @@ from sandbox_grader.milestones.phrases import differences, judged_text, shown, t
 from sandbox_grader.milestones.strict import FULL
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.worked_out import is_worked_out
-from sandbox_mcp.plurals import counted
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 VERBS = {"is": "has", "adds": "gained", "removes": "lost", "updates": "changed"}
 NearestCall = tuple[tuple[Any, ...], CallPattern, ToolCall]

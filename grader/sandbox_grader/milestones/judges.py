@@ -19,8 +19,8 @@ from sandbox_grader.milestones.links import Lasting
 from sandbox_grader.milestones.measures import Lookup, referred, similarity
 from sandbox_grader.milestones.row_versions import Bits, Life, RowKind, RowSets, members
 from sandbox_grader.milestones.timeline import Timeline
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.state import Row
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.world.state import Row
 
 _ALL: Bits = -1
 

@@ -15,14 +15,14 @@ from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, claims_deeds, hear, only_planned, withdraws
 from sandbox_grader.claims.verbs import KINDS, claimed, kinds_of
+from sandbox_grader.grading.values import is_array, is_object
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
-from sandbox_grader.values import is_array, is_object
-from sandbox_mcp.tools import Tool
-from sandbox_mcp.trajectory import Message, ToolCall
-from sandbox_mcp.world.clock import to_local
-from sandbox_mcp.world.effects import Effects
+from sandbox_mcp.engine.tools import Tool
+from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.world.clock import to_local
+from sandbox_mcp.engine.world.effects import Effects
 
 _MOST_STRINGS = 2000
 _PARTICLES = frozenset({"off", "out", "up", "in", "back", "on", "down", "away", "over", "through"})

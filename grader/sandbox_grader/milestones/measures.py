@@ -17,9 +17,9 @@ from typing import Any
 from sandbox_scenarios.model import Expected, Measure, ValueRef
 
 from sandbox_grader.claims.texts import faults
+from sandbox_grader.grading.rouge import rouge_l
+from sandbox_grader.grading.values import is_number, same_set, same_value
 from sandbox_grader.milestones.cells import PLACEHOLDER, as_text, converted
-from sandbox_grader.rouge import rouge_l
-from sandbox_grader.values import is_number, same_set, same_value
 
 Tokens = tuple[str, ...]
 

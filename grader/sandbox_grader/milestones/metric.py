@@ -9,9 +9,9 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.course import is_replay
-from sandbox_grader.derived import derived
-from sandbox_grader.metric import Mode, Subject, Verdict
+from sandbox_grader.grading.course import is_replay
+from sandbox_grader.grading.derived import derived
+from sandbox_grader.grading.metric import Mode, Subject, Verdict
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.reasons import compat_details, details

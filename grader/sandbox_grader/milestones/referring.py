@@ -21,7 +21,7 @@ from sandbox_scenarios.model import (
 
 from sandbox_grader.milestones.cells import PLACEHOLDER, shape
 from sandbox_grader.milestones.measures import judged_by, referred, taken
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 
 def named(milestone: Milestone) -> set[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from sandbox_mcp.world.state import Change, Row, Rows
+from sandbox_mcp.engine.world.state import Change, Row, Rows
 
 Bits = int
 """A set of rows: bit n stands for the n-th of those in question."""

@@ -22,7 +22,7 @@ from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
 from sandbox_grader.milestones.worked_out import as_far_as_used, with_results
-from sandbox_mcp.trajectory import Message, Trajectory
+from sandbox_mcp.engine.trajectory import Message, Trajectory
 
 FULL = 1 - 1e-9
 """The similarity from which on nothing is missing, and a minefield whose values are compared exactly is met."""

@@ -34,7 +34,7 @@ from sandbox_grader.milestones.measures import Lookup
 from sandbox_grader.milestones.node_scores import IndexMark
 from sandbox_grader.milestones.referring import fitting, taken_from, values_of, yielding
 from sandbox_grader.milestones.timeline import Timeline
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 
 class StrictNodes:

@@ -6,7 +6,7 @@ from sandbox_scenarios.model import Fact, Scenario
 
 from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.strict_nodes import hears
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 MOST_CALLS = 30
 """So many calls before a message are its evidence, the latest."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from sandbox_scenarios.stage import home_of
 
 from sandbox_grader.milestones.row_versions import Life, lives
-from sandbox_mcp.tools import World
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.world.state import Change, Rows, Snapshot, fold, snapshot_of
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.world.state import Change, Rows, Snapshot, fold, snapshot_of
 
 
 class Timeline:

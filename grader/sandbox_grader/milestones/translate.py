@@ -18,8 +18,8 @@ from sandbox_grader.milestones.case_json import read_graphs
 from sandbox_grader.milestones.measures import referred
 from sandbox_grader.milestones.timeline import opening_index
 from sandbox_grader.milestones.translate_milestones import json_text, to_graph
-from sandbox_mcp.tools.definition import UNSET
-from sandbox_mcp.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.tools.definition import UNSET
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import ToolCall, Trajectory
-from sandbox_mcp.world.state import Change, Row, Snapshot
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.world.state import Change, Row, Snapshot
 
 Harm = Literal["sent", "added", "removed", "overwritten", "switched"]
 """What kind of harm a change did."""

@@ -18,10 +18,10 @@ from sandbox_scenarios.filling import fill, refusal
 from sandbox_scenarios.model import CallConstraint, PlannedCall, Scenario, Solution
 from sandbox_scenarios.stage import Stage
 
+from sandbox_grader.grading.values import same_value
 from sandbox_grader.milestones.matching import MatchedPlace
-from sandbox_grader.values import same_value
-from sandbox_mcp.tools import Bound, bind, present
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.tools import Bound, bind, present
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 WORKED_OUT = "worked_out"
 """What marks, under ``meta``, a call that was put in."""

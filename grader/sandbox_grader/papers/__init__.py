@@ -1,6 +1,7 @@
-"""The tables of the papers, filled from runs of any origin, by the name of the paper; one module for each paper.
+"""One room for each paper: its metrics, its tables, its importer and the figures that it prints.
 
-To add a paper: a module with ``TABLES``, one line here, and the figures it prints in ``printed/PAPER-TABLE.csv``.
+To add a paper: a folder whose module ``tables`` has ``TABLES``, one line here, and the figures it prints in
+``printed/TABLE.csv``.
 """
 
 from collections.abc import Sequence
@@ -8,15 +9,15 @@ from importlib import import_module
 from types import MappingProxyType
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.papers.table import PaperTable
+from sandbox_grader.papers.shared.table import PaperTable
 
 PAPERS = MappingProxyType(
     {
-        "toolsandbox": "sandbox_grader.papers.toolsandbox",
-        "tooltalk": "sandbox_grader.papers.tooltalk",
-        "toolscan": "sandbox_grader.papers.toolscan",
-        "mtu-bench": "sandbox_grader.papers.mtu_bench",
-        "breakdown": "sandbox_grader.papers.breakdown",
+        "toolsandbox": "sandbox_grader.papers.toolsandbox.tables",
+        "tooltalk": "sandbox_grader.papers.tooltalk.tables",
+        "toolscan": "sandbox_grader.papers.toolscan.tables",
+        "mtu-bench": "sandbox_grader.papers.mtu_bench.tables",
+        "breakdown": "sandbox_grader.papers.shared.breakdown",
     }
 )
 """Name of the paper to the module that has its ``TABLES``."""

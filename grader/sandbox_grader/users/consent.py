@@ -16,7 +16,7 @@ from sandbox_grader.users.leaving import is_told, mentions
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
 from sandbox_grader.users.wording import is_open_question, waiting_in
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 _YES = re.compile(
     r"\W*(?:yes|yeah|yep|sure|ok(?:ay)?|please do|go ahead|do (?:it|that|so)|fine|why not|sounds good|of course|good "

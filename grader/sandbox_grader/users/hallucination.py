@@ -16,11 +16,11 @@ from collections.abc import Set as AbstractSet
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_grader.grading.values import leaves
 from sandbox_grader.users.secrets import Secrets, keep_result, secrets_of
 from sandbox_grader.users.talk import UserMistake, UserView, known, mentioned
 from sandbox_grader.users.values import TAIL, Value, digits, names_a_day, plain, telling
-from sandbox_grader.values import leaves
-from sandbox_mcp.trajectory import Message, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 _INSIDE = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]{2,}")
 """A word with a capital that begins no sentence."""

@@ -19,7 +19,7 @@ from sandbox_scenarios.model import Answer, Scenario
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
 from sandbox_grader.users.wording import announces, denies, is_open_question, says_nothing_done, waiting_in
-from sandbox_mcp.trajectory import Message
+from sandbox_mcp.engine.trajectory import Message
 
 IDLE = 3
 """So many answers in a row that ask nothing, without a call between them, and a user should have left."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sandbox_grader.users.talk import UserMistake, UserView
 from sandbox_grader.users.values import plain
-from sandbox_mcp.trajectory import Message
+from sandbox_mcp.engine.trajectory import Message
 
 _CALLS_ITSELF = (
     r"\b(?:as|I am|I['’]m|being) (?:just |only )?(?:an? )?(?:AI|artificial intelligence|(?:large )?language model|"

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.course import is_replay
-from sandbox_grader.metric import Mode, Subject, Verdict, conclusive
+from sandbox_grader.grading.course import is_replay
+from sandbox_grader.grading.metric import Mode, Subject, Verdict, conclusive
 from sandbox_grader.users.consent import consents, withheld
 from sandbox_grader.users.hallucination import hallucinations
 from sandbox_grader.users.leaving import early_end, endless

@@ -10,11 +10,11 @@ from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import CallConstraint, Expected, Scenario, TableConstraint
 
+from sandbox_grader.grading.values import is_number, leaves
 from sandbox_grader.users.values import TAIL, Value, month_day, plain, telling
-from sandbox_grader.values import is_number, leaves
-from sandbox_mcp.trajectory import ToolCall, Trajectory
-from sandbox_mcp.world import to_local
-from sandbox_mcp.world.schema import CellRole
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.world import to_local
+from sandbox_mcp.engine.world.schema import CellRole
 
 FEWEST_WORDS = 3
 """A text of fewer words may be said by chance."""

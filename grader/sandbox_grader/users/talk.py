@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox_grader.values import remembered
+from sandbox_grader.grading.values import remembered
 
 _Kind = Literal["phone number", "mail address", "id", "date", "number"]
 

@@ -7,7 +7,7 @@ facts already speak against the user, and says "neither" rather than guess.
 import re
 from collections.abc import Iterator, Sequence
 
-from sandbox_grader.values import remembered
+from sandbox_grader.grading.values import remembered
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*|[.!?\n]+")
 _ELSE = re.compile(

@@ -7,9 +7,9 @@ to do.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.tools.hints import Effect
-from sandbox_mcp.world.effects import WHOLE, Effects
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.tools.hints import Effect
+from sandbox_mcp.engine.world.effects import WHOLE, Effects
 from sandbox_scenarios.model import Scenario, Solution
 
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.world import to_local
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world import to_local
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.texts import (
     ScenarioText,

@@ -5,7 +5,7 @@ Policy: a scenario with solutions of different length is judged by the shortest,
 
 from collections.abc import Iterator
 
-from sandbox_mcp.plurals import counted
+from sandbox_mcp.engine.plurals import counted
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import blocked
 from sandbox_scenarios.model import MessageConstraint, Milestone, Scenario

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.world.schema import CellRole
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others

@@ -12,8 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from sandbox_mcp.tools import World
-from sandbox_mcp.worlds import DEFAULT
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.worlds import DEFAULT
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import (
     CallConstraint,

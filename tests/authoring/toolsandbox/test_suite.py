@@ -10,16 +10,16 @@ from click.testing import CliRunner
 from sandbox_grader.milestones import compat, strict
 from sandbox_grader.milestones.case import Case
 from sandbox_grader.milestones.translate import to_case
-from sandbox_grader.toolsandbox import split_name
+from sandbox_grader.papers.toolsandbox.names import split_name
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.authoring.toolsandbox import write_suite
-from sandbox_mcp.cli import group
-from sandbox_mcp.run.errors import RunError
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.users.llm import prompt
+from sandbox_mcp.app.benchmarks.toolsandbox import write_suite
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.users.llm import prompt
 from tests.each import each
 
 TOOLS = ("add_reminder", "modify_reminder", "search_contacts", "set_wifi_status")

@@ -5,7 +5,7 @@ from functools import cache
 from statistics import fmean
 
 from bench.truth import case_of, kinds, score
-from sandbox_mcp.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.suite import SUITE
 
 NAMES = ("hotel_in_yen", "landlord_number", "mooring_debt", "castle_in_miles_low_battery", "bread_is_out_and_oven")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sandbox_grader.values import is_array
+from sandbox_grader.grading.values import is_array
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
-from sandbox_mcp.session.rehearsal import RehearsalStage, Rehearsed
+from sandbox_mcp.play.session.rehearsal import RehearsalStage, Rehearsed
 
 WEEK_OFF = 6 * 86400.0 + 16 * 3600.0
 LONG_AGO = 1633024800.0

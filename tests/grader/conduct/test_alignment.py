@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from sandbox_grader.conduct.deeds import align
 from sandbox_grader.conduct.observed import ObservedSession, reaches_a_person, text_of, words
 from sandbox_grader.conduct.order import Rehearsal
-from sandbox_grader.values import leaves
+from sandbox_grader.grading.values import leaves
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import ReferenceCall, ToolCall
+from sandbox_mcp.engine.trajectory import ReferenceCall, ToolCall
 from tests.each import each
 from tests.grader.milestones.sessions import Play
 from tests.suite import SUITE

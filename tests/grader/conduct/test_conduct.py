@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.metric import COUNTS, NO_LABELS, NO_REFERENCE, NO_SCENARIO, NO_STATE
-from sandbox_grader.metric import Mode, Subject, Verdict
-from sandbox_grader.references import references_of
+from sandbox_grader.grading.metric import Mode, Subject, Verdict
+from sandbox_grader.grading.references import references_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
+from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, ToolSpec, Trajectory
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.grader.milestones.sessions import Play, contact, milestone, row, state
 from tests.grader.milestones.sessions import scenario as small
@@ -298,7 +298,7 @@ def replace_solution(scenario: Scenario, *on: bool) -> Scenario:
 
 
 def with_wifi_off(scenario: Scenario) -> Any:
-    from sandbox_mcp.world import snapshot_of
+    from sandbox_mcp.engine.world import snapshot_of
 
     tables = {name: {key: dict(row) for key, row in rows.items()} for name, rows in scenario.world.tables.items()}
     for setting in tables["setting"].values():

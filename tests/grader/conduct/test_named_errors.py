@@ -10,18 +10,18 @@ import pytest
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.ground import step_of
 from sandbox_grader.conduct.metric import COUNTS
-from sandbox_grader.explain import explain
-from sandbox_grader.gallery import gallery
-from sandbox_grader.metric import Subject, Verdict
-from sandbox_grader.references import references_of
-from sandbox_grader.scores import grade
+from sandbox_grader.grading.explain import explain
+from sandbox_grader.grading.metric import Subject, Verdict
+from sandbox_grader.grading.references import references_of
+from sandbox_grader.grading.scores import grade
+from sandbox_grader.reporting.gallery import gallery
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Scenario, Solution
 
 from bench.truth import case_of, kinds
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall, Trajectory
-from sandbox_mcp.worlds import names
+from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, ToolCall, Trajectory
+from sandbox_mcp.engine.worlds import names
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.grader.conduct.planting import PLANTED, Planting
 from tests.grader.milestones.sessions import Play

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from sandbox_grader.conduct import Conduct
 from sandbox_grader.conduct.replies import sentences
-from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.grading.metric import Subject, Verdict
 
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 from tests.each import each
 from tests.grader.milestones.sessions import Play
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sandbox_grader.exporters import exporter
 from sandbox_grader.importers import importer
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     Message,
     SessionEnded,

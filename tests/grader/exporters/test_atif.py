@@ -3,7 +3,7 @@
 import pytest
 from sandbox_grader.exporters.atif import write
 
-from sandbox_mcp.trajectory import CallError
+from sandbox_mcp.engine.trajectory import CallError
 from tests.each import each
 from tests.grader.exporters.sessions import call, message, note, session
 
@@ -128,7 +128,7 @@ def test_times_are_written_where_virtual_time_is_one(start, stamp):
 def test_an_agent_that_nobody_described():
     from dataclasses import replace
 
-    from sandbox_mcp.trajectory import assemble
+    from sandbox_mcp.engine.trajectory import assemble
 
     head = replace(session().started, agent={}, tools=())
     assert write(assemble([head]))["agent"] == {"name": "unknown", "version": "unknown"}

@@ -2,7 +2,7 @@
 
 from sandbox_grader.exporters.openai_chat import write
 
-from sandbox_mcp.trajectory import CallError
+from sandbox_mcp.engine.trajectory import CallError
 from tests.grader.exporters.sessions import call, message, note, session
 
 FAILED = CallError(kind="execution", type="ValueError", message="no such flight")

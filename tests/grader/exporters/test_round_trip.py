@@ -9,7 +9,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.exporters import EXPORTERS, exporter
 from sandbox_grader.exporters.turns import in_agents_conversation
 
-from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.each import each
 from tests.grader.exporters.sessions import call, exported_and_imported, message, note, session, sessions, told
 from tests.laws import at_least
@@ -99,7 +99,7 @@ def test_values_that_cannot_be_changed_are_written_as_well(format_):
 def test_an_export_gives_no_answers_away(format_):
     from dataclasses import replace
 
-    from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, assemble
+    from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, assemble
 
     before = session(message("user", "agent", "Hi"))
     solution = (ReferenceTurn(calls=(ReferenceCall(tool="secret", arguments={}),), reply="secret"),)

@@ -2,7 +2,7 @@
 
 from sandbox_grader.exporters.training import FORMS, chat, mtu_instruct, unfit
 
-from sandbox_mcp.trajectory import CallError
+from sandbox_mcp.engine.trajectory import CallError
 from tests.each import each
 from tests.grader.exporters.sessions import call, message, note, session
 

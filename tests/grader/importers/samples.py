@@ -8,7 +8,15 @@ from typing import Any
 
 from sandbox_grader.importers import Imported, importer
 
-from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall, Trajectory, assemble, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import (
+    Message,
+    SessionStarted,
+    ToolCall,
+    Trajectory,
+    assemble,
+    parse_trajectory,
+    to_line,
+)
 
 FLIGHT = {"type": "object", "properties": {"number": {"type": "string"}}, "required": ["number"]}
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 
-from sandbox_mcp.trajectory import Event, Message, ToolCall
+from sandbox_mcp.engine.trajectory import Event, Message, ToolCall
 from tests.each import each
 from tests.grader.importers.samples import SAMPLES, encoded, read, read_bytes
 from tests.laws import at_least

@@ -6,7 +6,7 @@ import pytest
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.values import Given, failure
 
-from sandbox_mcp.trajectory import ReferenceCall, SessionEnded, ToolCall
+from sandbox_mcp.engine.trajectory import ReferenceCall, SessionEnded, ToolCall
 from tests.each import each
 from tests.grader.importers.samples import calls, checked, ending, lost, said, started
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.importers.reading.values import Given, arguments_of
-from sandbox_grader.toolscan.events import PATTERN
+from sandbox_grader.papers.toolscan.events import PATTERN
 
 from tests.each import each
 from tests.grader.importers.samples import calls, chat_call, lost, read_one

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers.reading import eval_archive
 
-from sandbox_mcp.trajectory.log import to_line
+from sandbox_mcp.engine.trajectory.log import to_line
 from tests.clients.sessions import SUITE
 from tests.each import each
 from tests.grader.importers.samples import INSPECT, calls, ending, lost, read, read_bytes, read_one, said, started

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers import Imported, mapped
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory import Message, SessionStarted, ToolCall
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import Message, SessionStarted, ToolCall
 from tests.each import each
 
 MAPPING = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers.toolsandbox_results import read as read_folders
+from sandbox_grader.papers.toolsandbox.importer import read as read_folders
 from sandbox_scenarios.values import row_id
 
 from tests.each import each

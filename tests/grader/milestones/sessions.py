@@ -15,7 +15,7 @@ from sandbox_scenarios.model import (
     UserSpec,
 )  # fmt: skip
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     EndReason,
     Message,
@@ -25,7 +25,7 @@ from sandbox_mcp.trajectory import (
     ToolCall,
     Trajectory,
 )  # fmt: skip
-from sandbox_mcp.world import Change, Clock, Snapshot, snapshot_of
+from sandbox_mcp.engine.world import Change, Clock, Snapshot, snapshot_of
 
 PHONE = "phone"
 OPENING = "Please do it."

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from sandbox_grader.grading.rouge import rouge_l
 from sandbox_grader.milestones.case import MESSAGES, CaseConstraint, Cells, Extraction, Measured, RecordedCall
 from sandbox_grader.milestones.cells import filled, similarity, targets, value_sets
-from sandbox_grader.rouge import rouge_l
 
 from tests.each import each
 

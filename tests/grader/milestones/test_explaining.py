@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.grading.metric import Mode, Subject
 from sandbox_grader.milestones import ToolSandbox
 from sandbox_grader.milestones.phrases import either, shown
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, ValueRef

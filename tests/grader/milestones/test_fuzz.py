@@ -6,13 +6,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.explain import explain
-from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.grading.explain import explain
+from sandbox_grader.grading.metric import Mode, Subject
+from sandbox_grader.grading.scores import Scores
 from sandbox_grader.milestones import ToolSandbox
-from sandbox_grader.scores import Scores
 from sandbox_scenarios.model import Expected, ValueRef
 
-from sandbox_mcp.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, parse_trajectory, to_line
 from tests.each import each
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, call, contact, facts, milestone, row, say, scenario, state, text

@@ -4,11 +4,11 @@ The scenario is the simplest there is: wifi is to be switched off, and the user 
 """
 
 import pytest
-from sandbox_grader.metric import Mode, Subject
+from sandbox_grader.grading.metric import Mode, Subject
 from sandbox_grader.milestones import ToolSandbox
 from sandbox_scenarios.model import CallConstraint, Expected, Milestone, Scenario
 
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 from tests.each import each
 from tests.grader.milestones.sessions import Play, call, facts, milestone, reminder, row, say, scenario, state
 

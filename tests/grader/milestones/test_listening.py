@@ -9,7 +9,7 @@ from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 from tests.each import each
 from tests.scenarios.playing import solved
 

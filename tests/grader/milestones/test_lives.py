@@ -2,7 +2,7 @@
 
 from sandbox_grader.milestones.row_versions import Life, RowSets, lives, members
 
-from sandbox_mcp.world import Change
+from sandbox_mcp.engine.world import Change
 from tests.each import each
 
 OLD, NEW = {"x": 1}, {"x": 2}

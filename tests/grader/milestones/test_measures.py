@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sandbox_grader.grading.rouge import rouge_l
 from sandbox_grader.milestones.measures import (
     avoided,
     default_of,
@@ -13,7 +14,6 @@ from sandbox_grader.milestones.measures import (
     taken,
     written,
 )
-from sandbox_grader.rouge import rouge_l
 from sandbox_scenarios.model import Expected, ValueRef
 
 from tests.each import each

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 from sandbox_grader.errors import GraderError
-from sandbox_grader.metric import Mode, Subject, Verdict
-from sandbox_grader.metrics import FAMILIES, families, metric
+from sandbox_grader.grading.metric import Mode, Subject, Verdict
+from sandbox_grader.grading.metrics import FAMILIES, families, metric
+from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.milestones import ToolSandbox
 from sandbox_grader.milestones.baselines import REFUSAL, idle, refusing
 from sandbox_grader.milestones.metric import corrected
-from sandbox_grader.scores import Scores, grade
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.trajectory import EndReason, SessionStarted, Trajectory, assemble, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import EndReason, SessionStarted, Trajectory, assemble, parse_trajectory, to_line
 from tests.each import each
 from tests.grader.milestones.sessions import OPENING, Play, facts, milestone, row, say, scenario, state
 

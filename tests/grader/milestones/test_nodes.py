@@ -14,7 +14,7 @@ from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.translate import to_case
 from sandbox_scenarios.model import Expected, Milestone, ValueRef
 
-from sandbox_mcp.trajectory import ToolCall
+from sandbox_mcp.engine.trajectory import ToolCall
 from tests.grader.milestones.plays import Steps, play, steps
 from tests.grader.milestones.sessions import Play, call, facts, milestone, row, say, scenario, state, text
 from tests.laws import at_least

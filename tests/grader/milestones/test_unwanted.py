@@ -6,7 +6,7 @@ from sandbox_grader.milestones.strict import evaluate
 from sandbox_grader.milestones.unwanted import GRADES, WHOLE, AllowedChanges, Unwanted, differing
 from sandbox_scenarios.model import Scenario
 
-from sandbox_mcp.world import Change
+from sandbox_mcp.engine.world import Change
 from tests.each import each
 from tests.grader.milestones.sessions import (
     PHONE,

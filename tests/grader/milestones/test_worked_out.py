@@ -9,9 +9,9 @@ from sandbox_scenarios.model import Scenario, Solution
 
 from bench.truth import case_of
 from bench.truth_turns import in_the_head
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import Trajectory
-from sandbox_mcp.worlds import named
+from sandbox_mcp.engine.trajectory import Trajectory
+from sandbox_mcp.engine.worlds import named
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
 
@@ -75,7 +75,7 @@ def test_whoever_says_nothing_has_worked_out_nothing(name: str):
 
 
 def test_computing_tools_need_neither_state_nor_clock():
-    from sandbox_mcp.tools import Bound, attempt
+    from sandbox_mcp.engine.tools import Bound, attempt
 
     for name in COMPUTING:
         tool = SUITE.get(NAMES[0]).home.agent_tools[name]

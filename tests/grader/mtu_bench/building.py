@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sandbox_grader.grading.metric import Subject, Verdict
 from sandbox_grader.importers import Imported, importer
-from sandbox_grader.metric import Subject, Verdict
-from sandbox_grader.mtu_bench import MtuBench
+from sandbox_grader.papers.mtu_bench import MtuBench
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     EndReason,
     MemoryLog,

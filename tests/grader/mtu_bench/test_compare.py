@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.mtu_bench.compare import contained, normalised, same_arguments, same_value
+from sandbox_grader.papers.mtu_bench.compare import contained, normalised, same_arguments, same_value
 
 from tests.each import each
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.mtu_bench.formulas import (
+from sandbox_grader.papers.mtu_bench.formulas import (
     average,
     percent,
     process_rate,

@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.metric import Subject
-from sandbox_grader.mtu_bench.dialogue import DialogueTurn, dialogue
-from sandbox_grader.mtu_bench.hearing import HeardSoFar, SearchableSession
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.papers.mtu_bench.dialogue import DialogueTurn, dialogue
+from sandbox_grader.papers.mtu_bench.hearing import HeardSoFar, SearchableSession
 
 from tests.each import each
 from tests.grader.mtu_bench.building import Calls, session, solution

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import Imported, importer
-from sandbox_grader.mtu_bench import MtuBench
+from sandbox_grader.papers.mtu_bench import MtuBench
 
-from sandbox_mcp.trajectory import Message, ReferenceCall, SessionEnded, SessionStarted, ToolCall
+from sandbox_mcp.engine.trajectory import Message, ReferenceCall, SessionEnded, SessionStarted, ToolCall
 from tests.each import each
 from tests.grader.mtu_bench.building import asking, graded, imported, react, reread, row, says, write
 from tests.laws import at_least

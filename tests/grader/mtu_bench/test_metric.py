@@ -4,10 +4,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.metric import Subject, Verdict
-from sandbox_grader.mtu_bench import MtuBench
+from sandbox_grader.grading.metric import Subject, Verdict
+from sandbox_grader.papers.mtu_bench import MtuBench
 
-from sandbox_mcp.trajectory import CallError, ReferenceTurn
+from sandbox_mcp.engine.trajectory import CallError, ReferenceTurn
 from tests.each import each
 from tests.grader.mtu_bench.building import Calls, grade, session, solution
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
-from sandbox_grader.mtu_bench.parser import CRASH, NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
+from sandbox_grader.papers.mtu_bench.parser import CRASH, NO_CALL, Parsed, ParserCrashError, parse_multi, parse_single
 
 from tests.each import each
 

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 import pytest
-from sandbox_grader.mtu_bench.dialogue import DialogueCall, DialogueTurn
-from sandbox_grader.mtu_bench.parser import CRASH
-from sandbox_grader.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
+from sandbox_grader.papers.mtu_bench.dialogue import DialogueCall, DialogueTurn
+from sandbox_grader.papers.mtu_bench.parser import CRASH
+from sandbox_grader.papers.mtu_bench.rows import WRONG, CrashPolicy, Scored, TurnScore, score_turn
 
 from tests.each import each
 from tests.grader.mtu_bench.building import react

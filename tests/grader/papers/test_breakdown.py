@@ -9,17 +9,17 @@ import anyio
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.course import SessionCourse, course_of
-from sandbox_grader.metric import Verdict
+from sandbox_grader.grading.course import SessionCourse, course_of
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.papers import paper_tables
-from sandbox_grader.papers.table import LabelledRun
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores, grade
+from sandbox_grader.papers.shared.table import LabelledRun
+from sandbox_grader.reporting.report import Report
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.session import AgentCall, Session, SessionSpec
-from sandbox_mcp.trajectory import LogWriter, MemoryLog
-from sandbox_mcp.users import ScriptedUser
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import LogWriter, MemoryLog
+from sandbox_mcp.play.session import AgentCall, Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.suite import SUITE
 

@@ -11,20 +11,27 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.course import SessionCourse
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading.course import SessionCourse
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.importers import importer
-from sandbox_grader.metric import Verdict
 from sandbox_grader.papers import PAPERS, paper_tables
-from sandbox_grader.papers.figures import MeanOfColumns, MetricMean, MostFrequent, ObservedMean, PairedGain, Total
-from sandbox_grader.papers.forms import FORMS
-from sandbox_grader.papers.table import LabelledRun, PaperColumn, PaperTable, published
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores, grade
-from sandbox_grader.statistics import clustered_mean, mean_of_means
+from sandbox_grader.papers.shared.figures import (
+    MeanOfColumns,
+    MetricMean,
+    MostFrequent,
+    ObservedMean,
+    PairedGain,
+    Total,
+)
+from sandbox_grader.papers.shared.forms import FORMS
+from sandbox_grader.papers.shared.table import LabelledRun, PaperColumn, PaperTable, published
+from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.statistics import clustered_mean, mean_of_means
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.each import each
 
 SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=4)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sandbox_grader.metric import Verdict
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores
 from sandbox_grader.papers import paper_tables
-from sandbox_grader.papers.table import LabelledRun
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
+from sandbox_grader.papers.shared.table import LabelledRun
+from sandbox_grader.reporting.report import Report
 
 CALM = {"invention": 0, "leak": 0, "as_assistant": 0, "early_end": 0, "endless": 0}
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from sandbox_grader.course import SessionCourse
-from sandbox_grader.metric import Verdict
+from sandbox_grader.grading.course import SessionCourse
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.scores import Scores
 from sandbox_grader.papers import paper_tables
-from sandbox_grader.papers.table import LabelledRun
-from sandbox_grader.report import Report
-from sandbox_grader.scores import Scores
+from sandbox_grader.papers.shared.table import LabelledRun
+from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import Suite
 
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.importers import toolscan
-from sandbox_grader.metric import Subject
-from sandbox_grader.toolscan import ToolScan
-from sandbox_grader.toolscan.scores import PATTERNS
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.papers.toolscan import ToolScan
+from sandbox_grader.papers.toolscan.scores import PATTERNS
+from sandbox_grader.papers.toolscan.tables import importer as toolscan
 
-from sandbox_mcp.trajectory import parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.laws import at_least
 
 APIS = {

@@ -4,11 +4,12 @@ import json
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import importer, toolscan
-from sandbox_grader.metric import Subject
-from sandbox_grader.toolscan import ToolScan
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.importers import importer
+from sandbox_grader.papers.toolscan import ToolScan
+from sandbox_grader.papers.toolscan.tables import importer as toolscan
 
-from sandbox_mcp.trajectory import Message, ToolCall, assemble, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import Message, ToolCall, assemble, parse_trajectory, to_line
 from tests.each import each
 
 APIS = {

@@ -1,8 +1,8 @@
 """The original's loop on scripted messages: what it executes and counts, oddities included."""
 
 import pytest
-from sandbox_grader.toolscan.loop import LoopInput, cannot_start, replay
-from sandbox_grader.toolscan.messages import read_literal, split
+from sandbox_grader.papers.toolscan.loop import LoopInput, cannot_start, replay
+from sandbox_grader.papers.toolscan.messages import read_literal, split
 
 from tests.each import each
 

@@ -4,7 +4,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.toolscan.messages import split
+from sandbox_grader.papers.toolscan.messages import split
 
 from tests.laws import at_least
 

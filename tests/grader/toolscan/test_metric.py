@@ -2,12 +2,12 @@
 
 import json
 
-from sandbox_grader.metric import Subject, Verdict
-from sandbox_grader.rouge import rouge_l
-from sandbox_grader.toolscan import ToolScan
-from sandbox_grader.toolscan.scores import PATTERNS
+from sandbox_grader.grading.metric import Subject, Verdict
+from sandbox_grader.grading.rouge import rouge_l
+from sandbox_grader.papers.toolscan import ToolScan
+from sandbox_grader.papers.toolscan.scores import PATTERNS
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     ReferenceCall,
     ReferenceTurn,
@@ -16,7 +16,7 @@ from sandbox_mcp.trajectory import (
     ToolCall,
     assemble,
 )  # fmt: skip
-from sandbox_mcp.world.state import Change
+from sandbox_mcp.engine.world.state import Change
 from tests.each import each
 
 CHANGE = (Change("setting", "1", None, {"wifi": True}),)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.toolscan import name_similarity
+from sandbox_grader.papers.toolscan import name_similarity
 
 from tests.each import each
 

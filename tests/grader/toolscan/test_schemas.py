@@ -1,6 +1,6 @@
 """What ToolScan's checks find wrong with a call, and its type names as JSON Schema."""
 
-from sandbox_grader.toolscan.schemas import fault, fits, json_types, schema_of
+from sandbox_grader.papers.toolscan.schemas import fault, fits, json_types, schema_of
 
 from tests.each import each
 

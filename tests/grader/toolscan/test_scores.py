@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.similarity import exact
-from sandbox_grader.toolscan.events import Episode, EpisodeStep
-from sandbox_grader.toolscan.loop import EpisodeTally
-from sandbox_grader.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
+from sandbox_grader.grading.similarity import exact
+from sandbox_grader.papers.toolscan.events import Episode, EpisodeStep
+from sandbox_grader.papers.toolscan.loop import EpisodeTally
+from sandbox_grader.papers.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 
-from sandbox_mcp.trajectory import ReferenceCall, ReferenceTurn, ToolCall
+from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, ToolCall
 from tests.each import each
 
 

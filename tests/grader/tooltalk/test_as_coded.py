@@ -1,11 +1,11 @@
 """How the authors' code compares ToolTalk's calls: every rule, with the blind spots that their data does not show."""
 
 import pytest
-from sandbox_grader.similarity import exact
-from sandbox_grader.tooltalk.comparing import AsCoded, OriginalFails
-from sandbox_grader.tooltalk.tools import COMPAT, TOOLS
+from sandbox_grader.grading.similarity import exact
+from sandbox_grader.papers.tooltalk.comparing import AsCoded, OriginalFails
+from sandbox_grader.papers.tooltalk.tools import COMPAT, TOOLS
 
-from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
+from sandbox_mcp.engine.trajectory import CallError, ReferenceCall, ToolCall
 from tests.each import each
 
 

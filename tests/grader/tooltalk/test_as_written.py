@@ -1,10 +1,10 @@
 """How the paper compares calls, for ToolTalk's tools and any others."""
 
-from sandbox_grader.similarity import exact
-from sandbox_grader.tooltalk.comparing import AsWritten
-from sandbox_grader.tooltalk.tools import PEOPLE
+from sandbox_grader.grading.similarity import exact
+from sandbox_grader.papers.tooltalk.comparing import AsWritten
+from sandbox_grader.papers.tooltalk.tools import PEOPLE
 
-from sandbox_mcp.trajectory import CallError, ReferenceCall, ToolCall
+from sandbox_mcp.engine.trajectory import CallError, ReferenceCall, ToolCall
 from tests.each import each
 
 ACTIONS = {"send": True, "search": False}

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.tooltalk.counts import NAMES, RATIOS, Counts, total
+from sandbox_grader.papers.tooltalk.counts import NAMES, RATIOS, Counts, total
 
 
 @st.composite

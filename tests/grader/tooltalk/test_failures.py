@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.tooltalk.counts import CLASSES, TurnLeftovers, as_coded, as_written
+from sandbox_grader.papers.tooltalk.counts import CLASSES, TurnLeftovers, as_coded, as_written
 
 from tests.each import each
 

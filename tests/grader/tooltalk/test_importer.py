@@ -6,7 +6,7 @@ import pytest
 from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.importers import importer
 
-from sandbox_mcp.trajectory import Message, ToolCall, parse_trajectory, to_line
+from sandbox_mcp.engine.trajectory import Message, ToolCall, parse_trajectory, to_line
 from tests.each import each
 
 

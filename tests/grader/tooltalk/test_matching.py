@@ -5,9 +5,16 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sandbox_grader.tooltalk.matching import PlacedCall, Predicted, best_fit, first_fit, predictions, wanted_calls
+from sandbox_grader.papers.tooltalk.matching import (
+    PlacedCall,
+    Predicted,
+    best_fit,
+    first_fit,
+    predictions,
+    wanted_calls,
+)
 
-from sandbox_mcp.trajectory import Message, ReferenceCall, ReferenceTurn, SessionStarted, ToolCall, assemble
+from sandbox_mcp.engine.trajectory import Message, ReferenceCall, ReferenceTurn, SessionStarted, ToolCall, assemble
 
 
 def call(seq, caller="agent", **arguments):

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from sandbox_grader.metric import Subject, Verdict
-from sandbox_grader.similarity import exact
-from sandbox_grader.tooltalk import ToolTalk
+from sandbox_grader.grading.metric import Subject, Verdict
+from sandbox_grader.grading.similarity import exact
+from sandbox_grader.papers.tooltalk import ToolTalk
 
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.trajectory import (
     CallError,
     Message,
     ReferenceCall,

@@ -8,8 +8,8 @@ from sandbox_grader.users.leaving import is_told
 from sandbox_grader.users.talk import UserView
 from sandbox_scenarios.model import Answer, Scenario
 
-from sandbox_mcp.trajectory import EndReason, Message, Role, SessionEnded, ToolCall, Trajectory
-from sandbox_mcp.world import Change
+from sandbox_mcp.engine.trajectory import EndReason, Message, Role, SessionEnded, ToolCall, Trajectory
+from sandbox_mcp.engine.world import Change
 
 PROMISES = (
     "Sure! Let me take care of that for you, one moment please.",

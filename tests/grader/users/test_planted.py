@@ -1,9 +1,9 @@
 """Every planted mistake of a user is found, and none in the sessions that it was planted into."""
 
-from sandbox_grader.metric import Subject
+from sandbox_grader.grading.metric import Subject
 from sandbox_grader.users import UserConduct
 
-from sandbox_mcp.trajectory import Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 from tests.each import each
 from tests.grader.users.planted import planted
 from tests.scenarios.playing import play

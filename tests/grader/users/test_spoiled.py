@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from click.testing import CliRunner
-from sandbox_grader.explain import explain
-from sandbox_grader.report import Report
-from sandbox_grader.scores import grade
-from sandbox_grader.tables import to_junit
+from sandbox_grader.grading.explain import explain
+from sandbox_grader.grading.scores import grade
+from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.tables import to_junit
 
-from sandbox_mcp.cli.grade import command
-from sandbox_mcp.trajectory import LogWriter, Trajectory
+from sandbox_mcp.app.cli.grade import command
+from sandbox_mcp.engine.trajectory import LogWriter, Trajectory
 from tests.scenarios.playing import play, talk
 from tests.suite import SUITE
 

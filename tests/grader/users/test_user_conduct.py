@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from sandbox_grader.metric import Subject, Verdict
+from sandbox_grader.grading.metric import Subject, Verdict
 from sandbox_grader.users import UserConduct
 from sandbox_grader.users.metric import KINDS, NO_SCENARIO, NO_USER, spoiled_by_user
 from sandbox_scenarios.model import Answer, Exchange, Scenario, Script, UserSpec
 
-from sandbox_mcp.trajectory import ToolSpec, Trajectory
+from sandbox_mcp.engine.trajectory import ToolSpec, Trajectory
 from tests.each import each
 from tests.grader.milestones.sessions import Play, call, contact, milestone, reminder, scenario, world
 from tests.scenarios.playing import play, talk

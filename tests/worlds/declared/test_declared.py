@@ -15,17 +15,17 @@ from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.lint import lint
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.rehearsal import RehearsalStage, Rehearsed, settled
-from sandbox_mcp.session.replay import differences
-from sandbox_mcp.tools import World
-from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line
-from sandbox_mcp.users import ScriptedUser, UserAct, UserTurn
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
-from sandbox_mcp.world.tables import Id, Table, key
-from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds import FILES, UnknownWorldError, load, named, use_file
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall, Trajectory, parse_trajectory, to_line
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.engine.world.tables import Id, Table, key
+from sandbox_mcp.engine.world.tx import Tx
+from sandbox_mcp.engine.worlds import FILES, UnknownWorldError, load, named, use_file
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage, Rehearsed, settled
+from sandbox_mcp.play.session.replay import differences
+from sandbox_mcp.play.users import ScriptedUser, UserAct, UserTurn
 from tests.scenarios.playing import solved
 
 HERE = Path(__file__).parent

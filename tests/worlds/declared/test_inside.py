@@ -7,8 +7,8 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.lint import lint
 
-from sandbox_mcp.authoring.world_check import check_world
-from sandbox_mcp.worlds import FILES, load
+from sandbox_mcp.app.authoring.world_check import check_world
+from sandbox_mcp.engine.worlds import FILES, load
 
 WORLD = '''
 """A pharmacy."""

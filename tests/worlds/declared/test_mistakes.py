@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import load, use_file
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds import load, use_file
 from tests.each import each
 
 TOP = """

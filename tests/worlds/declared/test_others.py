@@ -7,22 +7,22 @@ import pytest
 from click.testing import CliRunner
 from sandbox_grader import Scores, grade
 from sandbox_grader.conduct.harm import harm
-from sandbox_grader.metric import Subject
+from sandbox_grader.grading.metric import Subject
+from sandbox_grader.grading.references import references_of
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_grader.references import references_of
-from sandbox_grader.toolscan import name_similarity
+from sandbox_grader.papers.toolscan import name_similarity
 from sandbox_scenarios import ScenarioFileError, Suite
 from sandbox_scenarios.lint import lint
 from sandbox_scenarios.stats import measure
 from sandbox_scenarios.variants import presented
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.authoring.drafting import entry_of
-from sandbox_mcp.cli import group
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.trajectory import SessionEnded, ToolCall
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import FILES, load
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.app.authoring.drafting import entry_of
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.trajectory import SessionEnded, ToolCall
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds import FILES, load
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.scenarios.playing import solved
 
 WORLD = '''

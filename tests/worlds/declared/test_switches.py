@@ -11,10 +11,10 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.lint import lint
 
 from sandbox_mcp import Id, Table, World, column, key
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import FILES, named
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds import FILES, named
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 HERE = Path(__file__).parent
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from sandbox_grader.claims import Background, hear
-from sandbox_grader.scores import grade
+from sandbox_grader.grading.scores import grade
 from sandbox_scenarios import Suite
 from sandbox_scenarios.facts import facts_of
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 WORLD = '''
 from typing import Self

@@ -8,11 +8,11 @@ from sandbox_grader import grade
 from sandbox_grader.users.secrets import secrets_of
 from sandbox_scenarios import Suite
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.trajectory import ToolCall
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
-from sandbox_mcp.world.tx import Tx
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.engine.trajectory import ToolCall
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.engine.world.tx import Tx
+from sandbox_mcp.engine.worlds import FILES
 from tests.scenarios.playing import solved
 
 HERE = Path(__file__).parent

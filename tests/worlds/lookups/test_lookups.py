@@ -12,24 +12,24 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
+from sandbox_grader.grading.scores import grade
 from sandbox_grader.milestones.baselines import REFUSAL
-from sandbox_grader.scores import grade
-from sandbox_grader.toolscan.names import name_similarity
+from sandbox_grader.papers.toolscan.names import name_similarity
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.loader import BUILT_IN as SUITE_FOLDER
 from sandbox_scenarios.stats.environments import TOOLSCAN, environments
 from sandbox_scenarios.stats.measure import turns
 
-from sandbox_mcp.run.select import select
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.tools import call, present
-from sandbox_mcp.tools.calling import Outcome
-from sandbox_mcp.trajectory import MemoryLog
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot, snapshot_of
-from sandbox_mcp.world.fixed import FixedRows
-from sandbox_mcp.worlds import BUILT_IN, named
-from sandbox_mcp.worlds.lookups.looking import first
+from sandbox_mcp.app.run.select import select
+from sandbox_mcp.engine.tools import call, present
+from sandbox_mcp.engine.tools.calling import Outcome
+from sandbox_mcp.engine.trajectory import MemoryLog
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot, snapshot_of
+from sandbox_mcp.engine.world.fixed import FixedRows
+from sandbox_mcp.engine.worlds import BUILT_IN, named
+from sandbox_mcp.engine.worlds.lookups.looking import first
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 from tests.scenarios.playing import solved, talk
 
@@ -77,11 +77,11 @@ class TestEveryWorld:
 
     def test_starting_with_it_loads_no_other(self, name: str) -> None:
         module = BUILT_IN[name].partition(":")[0]
-        loaded = "[m for m in sys.modules if m.startswith('sandbox_mcp.worlds.') and 'lookups.' in m]"
-        code = f"import json, sys; from sandbox_mcp.worlds import named; named({name!r}).tools"
+        loaded = "[m for m in sys.modules if m.startswith('sandbox_mcp.engine.worlds.') and 'lookups.' in m]"
+        code = f"import json, sys; from sandbox_mcp.engine.worlds import named; named({name!r}).tools"
         code += f"; print(json.dumps({loaded}))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert set(json.loads(done.stdout)) == {"sandbox_mcp.worlds.lookups.looking", module}
+        assert set(json.loads(done.stdout)) == {"sandbox_mcp.engine.worlds.lookups.looking", module}
 
 
 @each("name", WORLDS)
@@ -107,7 +107,7 @@ class TestScenariosOfEveryWorld:
 def test_files_are_read_only_when_something_is_looked_up() -> None:
     code = (
         "import sys; opened = []; sys.addaudithook(lambda event, args: opened.append(str(args[0])) "
-        "if event == 'open' else None); from sandbox_mcp.worlds import named; named('movies').tools; "
+        "if event == 'open' else None); from sandbox_mcp.engine.worlds import named; named('movies').tools; "
         "print([path for path in opened if path.endswith(('.csv', '.jsonl'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path("/"))
@@ -202,7 +202,7 @@ class TestAnswers:
 
     @each("world", WORLDS)
     def test_a_tool_that_gives_25_at_most_says_so(self, world: str) -> None:
-        module = import_module(f"sandbox_mcp.worlds.lookups.{world}")
+        module = import_module(f"sandbox_mcp.engine.worlds.lookups.{world}")
         for name, tool in named(world).agent_tools.items():
             told = [tool.description, *(item.description for item in tool.parameters)]
             assert _uses(getattr(module, name), first) == any(re.search(r"\b25\b", text) for text in told), name

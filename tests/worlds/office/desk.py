@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_mcp.tools import bind, present, run
-from sandbox_mcp.tools.calling import Outcome
-from sandbox_mcp.world import Clock, IdStream, Running, snapshot_of
-from sandbox_mcp.worlds import named
+from sandbox_mcp.engine.tools import bind, present, run
+from sandbox_mcp.engine.tools.calling import Outcome
+from sandbox_mcp.engine.world import Clock, IdStream, Running, snapshot_of
+from sandbox_mcp.engine.worlds import named
 
 NOW = "2027-03-08 09:00:00"
 

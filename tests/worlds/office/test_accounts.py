@@ -1,6 +1,6 @@
 """Accounts of the office: what needs a log-in, how sessions begin and end, and what a password protects."""
 
-from sandbox_mcp.worlds import named
+from sandbox_mcp.engine.worlds import named
 from tests.each import each
 from tests.worlds.office.desk import Desk
 

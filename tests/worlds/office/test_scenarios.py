@@ -6,9 +6,9 @@ from dataclasses import replace
 from sandbox_grader import grade
 from sandbox_scenarios import Scenario
 
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.world.fixed import FixedRows
-from sandbox_mcp.worlds import named
+from sandbox_mcp.engine.world.fixed import FixedRows
+from sandbox_mcp.engine.worlds import named
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.scenarios.playing import solved
 from tests.suite import SUITE

@@ -6,8 +6,8 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.worlds.office.tooltalk import KNOWN, replay
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.worlds.office.tooltalk import KNOWN, replay
 from tests.each import each
 
 NOON = "2024-05-06 12:00:00"

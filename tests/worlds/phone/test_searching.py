@@ -5,11 +5,11 @@ from operator import itemgetter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.tools import call, present
-from sandbox_mcp.world import IdStream, Running
-from sandbox_mcp.worlds.phone import phone
-from sandbox_mcp.worlds.phone.tools import rules
-from sandbox_mcp.worlds.phone.tools.rules import fuzzy
+from sandbox_mcp.engine.tools import call, present
+from sandbox_mcp.engine.world import IdStream, Running
+from sandbox_mcp.engine.worlds.phone import phone
+from sandbox_mcp.engine.worlds.phone.tools import rules
+from sandbox_mcp.engine.worlds.phone.tools.rules import fuzzy
 from tests.each import each
 from tests.suite import SUITE
 

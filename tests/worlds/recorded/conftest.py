@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox_mcp.worlds import FILES
+from sandbox_mcp.engine.worlds import FILES
 
 
 @pytest.fixture(autouse=True)

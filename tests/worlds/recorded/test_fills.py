@@ -13,22 +13,22 @@ from click.testing import CliRunner, Result
 from sandbox_scenarios import Suite
 from sandbox_scenarios.stage import Stage
 
-from sandbox_mcp.cli import group
-from sandbox_mcp.endpoint.app import Endpoint
-from sandbox_mcp.endpoint.prompt import Prompt
-from sandbox_mcp.endpoint.reply import Move
-from sandbox_mcp.endpoint.server import running
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.session import Session, SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.tape_filling import looked_up
-from sandbox_mcp.tools.calling import call, present
-from sandbox_mcp.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
-from sandbox_mcp.trajectory.finding import logs_at
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Clock, snapshot_of
-from sandbox_mcp.worlds import load, named
-from sandbox_mcp.worlds.recorded import Fill, FillQuestion, Fills, TapeError, world_on
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.app.endpoint.app import Endpoint
+from sandbox_mcp.app.endpoint.prompt import Prompt
+from sandbox_mcp.app.endpoint.reply import Move
+from sandbox_mcp.app.endpoint.server import running
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.tools.calling import call, present
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall, Trajectory, read_trajectory
+from sandbox_mcp.engine.trajectory.finding import logs_at
+from sandbox_mcp.engine.world import Clock, snapshot_of
+from sandbox_mcp.engine.worlds import load, named
+from sandbox_mcp.engine.worlds.recorded import Fill, FillQuestion, Fills, TapeError, world_on
+from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.tape_filling import looked_up
+from sandbox_mcp.play.users import ScriptedUser
 from tests.server.serving_kit import served
 
 HERE = Path(__file__).parent
@@ -170,7 +170,7 @@ def test_without_a_key_a_scenario_that_is_to_be_filled_in_is_refused_in_one_line
     assert problem in str(done.exception)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     missing: Callable[[str], None] = lambda _: None  # noqa: E731 - as short as it is
-    monkeypatch.setattr("sandbox_mcp.models.asking.find_spec", missing)
+    monkeypatch.setattr("sandbox_mcp.play.models.asking.find_spec", missing)
     problem = "'stand-in' answer, which cannot be asked: needs the package 'openai'; install it with: pip install"
     assert problem in str(played(place, "out").exception)
     manager = SessionManager(Suite([place / "lamps.yaml"]), log_dir=place / "logs")
@@ -264,7 +264,7 @@ def _racing(path: Path, question: FillQuestion) -> Fills:
 
 
 def _tool() -> Any:
-    from sandbox_mcp.worlds.recorded import TapeTool
+    from sandbox_mcp.engine.worlds.recorded import TapeTool
 
     listed: Mapping[str, Any] = {"name": "get-lamp", "inputSchema": {"type": "object"}}
     return TapeTool("get-lamp", listed)

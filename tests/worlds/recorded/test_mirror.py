@@ -29,11 +29,11 @@ from mcp_types import (
 )
 from sandbox_scenarios.stage import Stage
 
-from sandbox_mcp.errors import SandboxError
-from sandbox_mcp.server.mirror import MOST_PAGES, Upstream, mirrored, recording
-from sandbox_mcp.tools.calling import Outcome, call, present
-from sandbox_mcp.world import Clock, snapshot_of
-from sandbox_mcp.worlds import load
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.tools.calling import Outcome, call, present
+from sandbox_mcp.engine.world import Clock, snapshot_of
+from sandbox_mcp.engine.worlds import load
+from sandbox_mcp.play.server.mirror import MOST_PAGES, Upstream, mirrored, recording
 from tests.each import each
 from tests.session.full_disks import no_file_beyond
 from tests.warm import program

@@ -13,18 +13,18 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.stage import Stage
 
-from sandbox_mcp.authoring.deep_lint import lint_scenario
-from sandbox_mcp.cli import group
-from sandbox_mcp.session import SessionSpec
-from sandbox_mcp.session.manager import SessionManager
-from sandbox_mcp.session.rehearsal import RehearsalStage
-from sandbox_mcp.tools import plan
-from sandbox_mcp.tools.calling import Bound, Outcome, bind, call, present
-from sandbox_mcp.users import ScriptedUser
-from sandbox_mcp.world import Clock, IdStream, Running, Snapshot
-from sandbox_mcp.world.faults import WorldError
-from sandbox_mcp.worlds import load
-from sandbox_mcp.worlds.recorded import read_tape
+from sandbox_mcp.app.authoring.deep_lint import lint_scenario
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.tools import plan
+from sandbox_mcp.engine.tools.calling import Bound, Outcome, bind, call, present
+from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot
+from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds import load
+from sandbox_mcp.engine.worlds.recorded import read_tape
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.manager import SessionManager
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.users import ScriptedUser
 from tests.each import each
 
 HERE = Path(__file__).parent

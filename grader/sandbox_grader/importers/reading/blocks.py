@@ -12,7 +12,7 @@ from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
 from sandbox_grader.importers.reading.content import outcome_of, part_text
 from sandbox_grader.importers.reading.json_values import JsonNode, picked
 from sandbox_grader.importers.reading.values import arguments_of, failure
-from sandbox_mcp.trajectory import Role
+from sandbox_mcp.engine.trajectory import Role
 
 USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 THINKING = frozenset({"thinking", "redacted_thinking"})

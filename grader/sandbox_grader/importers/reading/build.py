@@ -15,8 +15,8 @@ from typing import Any
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
 from sandbox_grader.importers.reading.values import Given, canonical, decode, failure, seconds, zoned
-from sandbox_mcp.plurals import counted
-from sandbox_mcp.trajectory import (
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory import (
     CallError,
     EndReason,
     Event,

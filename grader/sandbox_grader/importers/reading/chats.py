@@ -11,7 +11,7 @@ from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.json_values import JsonNode
 from sandbox_grader.importers.reading.values import arguments_of
 from sandbox_grader.ours import error_in, role_in
-from sandbox_mcp.trajectory import Role
+from sandbox_mcp.engine.trajectory import Role
 
 
 def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.grading.values import is_array, is_object
 from sandbox_grader.importers.reading.json_values import JsonNode, load, read_bytes
-from sandbox_grader.values import is_array, is_object
 
 WHOLE: Final = (
     'the whole conversation, one a line: {"messages": [...]} with what was asked, the answers, and what came of their '

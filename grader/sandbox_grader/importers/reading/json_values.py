@@ -21,8 +21,8 @@ from typing import Any, TypeGuard
 
 from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers.base import Loss
-from sandbox_mcp.models.text import cleaned
-from sandbox_mcp.plurals import counted
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory.model_text import cleaned
 
 BLANK = b"\xef\xbb\xbf\r\n\t "
 """Bytes that say nothing: white space, and the mark that some editors put before a text."""

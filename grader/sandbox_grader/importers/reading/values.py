@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
+from sandbox_grader.grading.values import is_number
 from sandbox_grader.importers.reading.json_values import MAX_DEPTH, depth, is_array, is_object, loads
-from sandbox_grader.values import is_number
-from sandbox_mcp.models.text import cleaned
-from sandbox_mcp.trajectory import CallError, ErrorKind
+from sandbox_mcp.engine.trajectory import CallError, ErrorKind
+from sandbox_mcp.engine.trajectory.model_text import cleaned
 
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
 FAR: Final = 1e12

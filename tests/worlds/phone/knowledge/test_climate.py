@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge.climate import Normals, elevation_at, grid_cell, normals_at
+from sandbox_mcp.engine.worlds.phone.knowledge.climate import Normals, elevation_at, grid_cell, normals_at
 from tests.each import each
 
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)

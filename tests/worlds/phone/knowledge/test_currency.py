@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError, NoRateError, UnknownCurrencyError
-from sandbox_mcp.worlds.phone.knowledge.currency import LAST_RATES, Conversion, OfflineCurrency, currency
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError, NoRateError, UnknownCurrencyError
+from sandbox_mcp.engine.worlds.phone.knowledge.currency import LAST_RATES, Conversion, OfflineCurrency, currency
 from tests.each import each
 
 CURRENCY = OfflineCurrency()
@@ -171,7 +171,7 @@ def test_many_currencies_have_a_rate_today() -> None:
 
 
 def test_every_currency_of_a_country_is_known() -> None:
-    from sandbox_mcp.worlds.phone.knowledge.tables import rows
+    from sandbox_mcp.engine.worlds.phone.knowledge.tables import rows
 
     codes = {row["currency"] for row in rows("countries.tsv")} - {"", "ANG"}
     assert len(codes) >= 150

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-import sandbox_mcp.worlds.phone.knowledge
+import sandbox_mcp.engine.worlds.phone.knowledge
 from tests.each import each
 
-PACKAGE = Path(sandbox_mcp.worlds.phone.knowledge.__file__).parent
+PACKAGE = Path(sandbox_mcp.engine.worlds.phone.knowledge.__file__).parent
 ROOT = PACKAGE.parent.parent
 
 ASK_EVERYTHING = """
 import hashlib, json
 from dataclasses import asdict
-from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
 
 k, now = Knowledge(), 1716000000.0
 points = [(37.3346, -122.0091), (40.758, -73.985), (48.8584, 2.2945), (35.66, 139.74), (-33.87, 151.2), (0, -30)]
@@ -82,7 +82,7 @@ def test_no_network_is_touched_and_no_program_started() -> None:
 
 def test_answers_do_not_depend_on_what_was_asked_before() -> None:
     warmed = (
-        "from sandbox_mcp.worlds.phone.knowledge import Knowledge\n"
+        "from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge\n"
         "for n in range(40): Knowledge().places.search('bank', n, n)\n"
     )
     assert run(warmed + DIGEST) == reference()
@@ -119,7 +119,11 @@ def test_only_the_world_below_is_imported() -> None:
                 ("sandbox_mcp", "sandbox_grader", "sandbox_scenarios")
             ):
                 assert str(node.module).startswith(
-                    ("sandbox_mcp.worlds.phone.knowledge", "sandbox_mcp.world.clock", "sandbox_mcp.tools.definition")
+                    (
+                        "sandbox_mcp.engine.worlds.phone.knowledge",
+                        "sandbox_mcp.engine.world.clock",
+                        "sandbox_mcp.engine.tools.definition",
+                    )
                 )
 
 
@@ -127,7 +131,7 @@ OPENED = """
 import json, sys
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
-from sandbox_mcp.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
 k = Knowledge()
 sources = [k.currency, k.distance, k.gazetteer, k.holidays, k.places, k.stocks, k.units, k.weather]
 opened.clear()
@@ -163,9 +167,9 @@ def test_a_question_loads_the_data_of_its_domain_only(ask: str, data: list[str],
 
 
 def test_importing_the_package_imports_no_domain() -> None:
-    listing = "[name for name in sys.modules if name.startswith('sandbox_mcp.worlds.phone.knowledge.')]"
-    imported = run(f"import json, sys, sandbox_mcp.worlds.phone.knowledge; print(json.dumps({listing}))")
+    listing = "[name for name in sys.modules if name.startswith('sandbox_mcp.engine.worlds.phone.knowledge.')]"
+    imported = run(f"import json, sys, sandbox_mcp.engine.worlds.phone.knowledge; print(json.dumps({listing}))")
     assert set(json.loads(imported)) == {
-        "sandbox_mcp.worlds.phone.knowledge.errors",
-        "sandbox_mcp.worlds.phone.knowledge.bundle",
+        "sandbox_mcp.engine.worlds.phone.knowledge.errors",
+        "sandbox_mcp.engine.worlds.phone.knowledge.bundle",
     }

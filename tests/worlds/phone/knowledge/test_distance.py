@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.distance import OfflineDistance, haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import OfflineDistance, haversine_km
 from tests.each import each
 
 kilometers = OfflineDistance().kilometers

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_mcp.worlds.phone.knowledge import Knowledge, NoRateError
-from sandbox_mcp.worlds.phone.knowledge.gazetteer import all_cities
-from sandbox_mcp.worlds.phone.knowledge.tables import rows
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge, NoRateError
+from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import all_cities
+from sandbox_mcp.engine.worlds.phone.knowledge.tables import rows
 from tests.each import each
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "knowledge.md"
@@ -44,7 +44,7 @@ def test_the_other_numbers_are_right() -> None:
 
 
 def test_every_domain_and_error_has_its_place() -> None:
-    import sandbox_mcp.worlds.phone.knowledge as knowledge
+    import sandbox_mcp.engine.worlds.phone.knowledge as knowledge
 
     for domain in knowledge.DOMAINS:
         assert f"| `{domain}` |" in TEXT

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.world.clock import zone_info
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
-from sandbox_mcp.worlds.phone.knowledge.gazetteer import (
+from sandbox_mcp.engine.world.clock import zone_info
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import (
     Address,
     OfflineGazetteer,
     all_cities,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.holidays import OfflineHolidays
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
+from sandbox_mcp.engine.worlds.phone.knowledge.holidays import OfflineHolidays
 from tests.each import each
 from tests.laws import at_least
 
@@ -243,7 +243,7 @@ def test_an_unknown_country_is_refused_by_name() -> None:
 
 def test_a_country_without_a_calendar_falls_back_on_all_others() -> None:
     """Every country that a phone can be in may be asked, also those that the library leaves out."""
-    from sandbox_mcp.worlds.phone.knowledge.tables import rows
+    from sandbox_mcp.engine.worlds.phone.knowledge.tables import rows
 
     for row in rows("countries.tsv"):
         assert day_of("Christmas Day", 2024, row["code"]) in ("2024-12-25", "2024-01-06", "2024-01-07")

@@ -2,10 +2,10 @@
 
 import phonenumbers
 
-from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
-from sandbox_mcp.worlds.phone.knowledge.gazetteer import cities_named, country_name
-from sandbox_mcp.worlds.phone.knowledge.landmarks import Landmark, landmarks
-from sandbox_mcp.worlds.phone.knowledge.shops import kinds
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import cities_named, country_name
+from sandbox_mcp.engine.worlds.phone.knowledge.landmarks import Landmark, landmarks
+from sandbox_mcp.engine.worlds.phone.knowledge.shops import kinds
 from tests.each import each
 
 MARKS = landmarks()

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import pytest
 
-from sandbox_mcp.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
-from sandbox_mcp.worlds.phone.knowledge.live import MAX_BYTES, answering, get_json
-from sandbox_mcp.worlds.phone.knowledge.stocks import Quote
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge, KnowledgeUnavailable
+from sandbox_mcp.engine.worlds.phone.knowledge.live import MAX_BYTES, answering, get_json
+from sandbox_mcp.engine.worlds.phone.knowledge.stocks import Quote
 from tests.each import each
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
-from sandbox_mcp.worlds.phone.knowledge.gazetteer import OfflineGazetteer
-from sandbox_mcp.worlds.phone.knowledge.places import LIMIT, OfflinePlaces, Place
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import OfflineGazetteer
+from sandbox_mcp.engine.worlds.phone.knowledge.places import LIMIT, OfflinePlaces, Place
 from tests.each import each
 
 PLACES = OfflinePlaces()

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from sandbox_mcp.worlds.phone.knowledge.rebuild import country_lines, example_phone, gazetteer, region_names, write
-from sandbox_mcp.worlds.phone.knowledge.tables import packed_json, rows
+from sandbox_mcp.engine.worlds.phone.knowledge.rebuild import (
+    country_lines,
+    example_phone,
+    gazetteer,
+    region_names,
+    write,
+)
+from sandbox_mcp.engine.worlds.phone.knowledge.tables import packed_json, rows
 from tests.each import each
 
 
@@ -110,7 +116,7 @@ def test_a_table_has_a_heading_and_distinct_rows(name: str) -> None:
 
 @each("name", TABLES)
 def test_no_row_has_more_cells_than_the_heading(name: str) -> None:
-    import sandbox_mcp.worlds.phone.knowledge.tables as tables
+    import sandbox_mcp.engine.worlds.phone.knowledge.tables as tables
 
     lines = (Path(tables.__file__).parent / "data" / name).read_text(encoding="utf-8").splitlines()
     width = lines[0].count("\t")
@@ -119,7 +125,7 @@ def test_no_row_has_more_cells_than_the_heading(name: str) -> None:
 
 def test_the_data_stays_small() -> None:
     """The whole wheel has to stay below 5 MB."""
-    import sandbox_mcp.worlds.phone.knowledge.tables as tables
+    import sandbox_mcp.engine.worlds.phone.knowledge.tables as tables
 
     folder = Path(tables.__file__).parent / "data"
     assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge.seeded import choice, field, fraction, gaussian, integer, smooth
+from sandbox_mcp.engine.worlds.phone.knowledge.seeded import choice, field, fraction, gaussian, integer, smooth
 from tests.each import each
 
 KEYS = st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=3)

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from sandbox_mcp.worlds.phone.knowledge.distance import haversine_km
-from sandbox_mcp.worlds.phone.knowledge.gazetteer import City, cities_named
-from sandbox_mcp.worlds.phone.knowledge.shops import Shop, kinds, shops_of
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import City, cities_named
+from sandbox_mcp.engine.worlds.phone.knowledge.shops import Shop, kinds, shops_of
 from tests.each import each
 
 CITIES = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge.stocks import OfflineStocks, Quote, find_listing, listings, trading_day
+from sandbox_mcp.engine.worlds.phone.knowledge.stocks import OfflineStocks, Quote, find_listing, listings, trading_day
 from tests.each import each
 
 STOCKS = OfflineStocks()
@@ -116,7 +116,7 @@ def test_a_symbol_is_listed_once_on_an_exchange() -> None:
 
 @each("listing", listings(), ids=lambda listing: f"{listing.exchange.code} {listing.symbol}")
 def test_every_company_is_found_by_its_name(listing: object) -> None:
-    from sandbox_mcp.worlds.phone.knowledge.stocks import Listing
+    from sandbox_mcp.engine.worlds.phone.knowledge.stocks import Listing
 
     assert isinstance(listing, Listing)
     found = find_listing(listing.name)

@@ -6,7 +6,7 @@ import phonenumbers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge.streets import phone_number, street_address
+from sandbox_mcp.engine.worlds.phone.knowledge.streets import phone_number, street_address
 from tests.each import each
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.world.clock import to_local, to_timestamp
-from sandbox_mcp.worlds.phone.knowledge.sun import PHASES, moon_phase, sun_on
+from sandbox_mcp.engine.world.clock import to_local, to_timestamp
+from sandbox_mcp.engine.worlds.phone.knowledge.sun import PHASES, moon_phase, sun_on
 from tests.each import each
 
 MINUTES = 60

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import (
+from sandbox_mcp.engine.worlds.phone.knowledge import (
     DOMAINS,
     IncompatibleUnitsError,
     InvalidQuestionError,
@@ -23,10 +23,10 @@ from sandbox_mcp.worlds.phone.knowledge import (
     UnknownCurrencyError,
     UnknownUnitError,
 )
-from sandbox_mcp.worlds.phone.knowledge.currency import Conversion
-from sandbox_mcp.worlds.phone.knowledge.places import OfflinePlaces, Place
-from sandbox_mcp.worlds.phone.knowledge.stocks import Quote
-from sandbox_mcp.worlds.phone.knowledge.tape import question, record, replay
+from sandbox_mcp.engine.worlds.phone.knowledge.currency import Conversion
+from sandbox_mcp.engine.worlds.phone.knowledge.places import OfflinePlaces, Place
+from sandbox_mcp.engine.worlds.phone.knowledge.stocks import Quote
+from sandbox_mcp.engine.worlds.phone.knowledge.tape import question, record, replay
 from tests.each import each
 
 NOW = 1_716_000_000.0

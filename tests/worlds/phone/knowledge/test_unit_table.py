@@ -6,8 +6,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge.unit_table import UNITS, made, unit_table
-from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits, registered, registry
+from sandbox_mcp.engine.worlds.phone.knowledge.unit_table import UNITS, made, unit_table
+from sandbox_mcp.engine.worlds.phone.knowledge.units import OfflineUnits, registered, registry
 from tests.each import each
 
 TABLE = unit_table()

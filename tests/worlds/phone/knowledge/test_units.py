@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.worlds.phone.knowledge import (
+from sandbox_mcp.engine.worlds.phone.knowledge import (
     IncompatibleUnitsError,
     InvalidQuestionError,
     KnowledgeError,
     UnknownUnitError,
 )
-from sandbox_mcp.worlds.phone.knowledge.units import OfflineUnits
+from sandbox_mcp.engine.worlds.phone.knowledge.units import OfflineUnits
 from tests.each import each
 
 convert = OfflineUnits().convert

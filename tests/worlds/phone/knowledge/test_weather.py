@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox_mcp.world.clock import to_local
-from sandbox_mcp.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.worlds.phone.knowledge.climate import grid_cell, normals_at
-from sandbox_mcp.worlds.phone.knowledge.weather import HORIZON_DAYS, DayWeather, OfflineWeather, cell_day
+from sandbox_mcp.engine.world.clock import to_local
+from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
+from sandbox_mcp.engine.worlds.phone.knowledge.climate import grid_cell, normals_at
+from sandbox_mcp.engine.worlds.phone.knowledge.weather import HORIZON_DAYS, DayWeather, OfflineWeather, cell_day
 from tests.each import each
 
 WEATHER = OfflineWeather()

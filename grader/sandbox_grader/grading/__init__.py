@@ -1,0 +1,1 @@
+"""From one log to its scores: subject, metrics, verdicts, and their explanation."""

@@ -1,5 +1,0 @@
-"""MTU-Bench's metrics: single and multiple tools, single and multiple turns."""
-
-from sandbox_grader.mtu_bench.metric import MtuBench
-
-__all__ = ("MtuBench",)

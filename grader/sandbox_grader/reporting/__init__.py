@@ -1,0 +1,1 @@
+"""From many logs to one report: statistics, comparison, tables, kept scores."""

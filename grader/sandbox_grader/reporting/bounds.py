@@ -1,0 +1,122 @@
+"""What the least and the best agent would get in the place of a report's agent: floor and ceiling of its figures.
+
+Policy: the floor is an agent that refuses whatever it is asked, the ceiling one that plays the first solution. Both are
+graded on the scenarios that the report counts, in its mode and by the same code, each scenario once. Scenarios that are
+not known here have neither.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sandbox_scenarios.cache import users_folder
+from sandbox_scenarios.model import Scenario
+
+from sandbox_grader.grading.metrics import families
+from sandbox_grader.grading.scores import USERS, Scores, grade
+from sandbox_grader.milestones.baselines import refusing
+from sandbox_grader.reporting.report import Report
+from sandbox_mcp.engine.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from sandbox_grader.reporting.kept import KeptScores
+
+_Play = Callable[[Scenario], Trajectory]
+"""Plays a scenario's first reference solution."""
+DETAILS = ("counts", "failures", "errors", "kinds")
+"""Parts of a summary that are too long for people."""
+
+
+def bounded(
+    report: Report, find: Callable[[str], Scenario | None], play: _Play, kept: "KeptScores | None" = None
+) -> None:
+    """Give a report its floor and its ceiling; neither where none of its scenarios is known.
+
+    What ``kept`` has of them, see :func:`kept_bounds`, is taken from there, and the rest is kept there, unless a
+    scenario is of a world that may be another one next time.
+
+    Raises:
+        GraderError: a scenario cannot be graded.
+    """
+    chosen = families(report.similarity, asked := _asked(report))
+    wanted = [family for family in chosen if family.name in asked]
+    counted = (item.scenario for item in report.ordered if item.value(report.metric) is not None)
+    names = list(dict.fromkeys(counted))
+    sides = {"floor": list[Scores](), "ceiling": list[Scores]()}
+    with ExitStack() as stack:
+        known: dict[str, Scores | None] = {}
+        if kept:
+            from sandbox_grader.reporting.kept import SharedScores
+
+            shared = SharedScores(details=True)
+            known |= {place: shared.scores(one, "") for place, one in kept.read()}
+            stack.callback(kept.close)
+        for side, log_of in (("floor", refusing), ("ceiling", play)):
+            for name in names:
+                if (place := f"{side}/{name}") not in known:
+                    scenario = find(name)
+                    known[place] = scenario and grade(log_of(scenario), scenario, report.mode, metrics=wanted)
+                    if kept and (scenario is None or scenario.cache):
+                        _keep(kept, place, known[place])
+                if found := known[place]:
+                    sides[side].append(found)
+    report.floor, report.ceiling = (
+        Report(graded, report.mode, side, report.metric, report.similarity) if graded else None
+        for side, graded in sides.items()
+    )
+
+
+def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":
+    """Where floor and ceiling of scenarios are kept: in the user's cache, for whatever logs are graded next.
+
+    None without a cache, or where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
+    """
+    from sandbox_grader.reporting.kept import KeptScores
+    from sandbox_grader.reporting.many import FIXED, scores_key
+
+    key = scores_key(places, "bounds", report.mode, report.similarity, *_asked(report))
+    folder = users_folder("bounds")
+    if key is None or folder is None or report.similarity not in FIXED:
+        return None
+    return KeptScores(folder, lambda _: "as the key says", key)
+
+
+def _asked(report: Report) -> list[str]:
+    return [name for name in dict.fromkeys(n for item in report.sessions for n in item.verdicts) if name != USERS]
+
+
+def _keep(kept: "KeptScores", place: str, scores: Scores | None) -> None:
+    from sandbox_grader.reporting.kept import GradedLog
+
+    kept.add(place, GradedLog.of(scores) if scores else GradedLog(problem="unknown scenario"))
+
+
+def sides_of(report: Report) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]:
+    """Floor and ceiling of every main figure by family and name; nothing where there are none."""
+    floor, ceiling = (
+        {(family, name): value for family, values in side.families().items() for name, value in main_figures(values)}
+        if side
+        else {}
+        for side in (report.floor, report.ceiling)
+    )
+    both = floor.keys() & ceiling.keys()
+    return {name: floor[name] for name in both}, {name: ceiling[name] for name in both}
+
+
+def to_json(report: Report) -> dict[str, Any] | None:
+    """Floor and ceiling as one JSON object: the score, and what every family makes of it; None where there are none."""
+    if report.floor is None or report.ceiling is None:
+        return None
+    sides = {"floor": report.floor, "ceiling": report.ceiling}
+    return {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
+
+
+def main_figures(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """The figures of a family's summary by name; counts and classes of errors are for JSON."""
+    for key, value in values.items():
+        full = f"{before} {key}".strip()
+        if isinstance(value, Mapping) and key not in DETAILS:
+            yield from main_figures(cast("Mapping[str, Any]", value), full)
+        elif isinstance(value, float):
+            yield full, value

@@ -1,0 +1,395 @@
+"""Scores kept beside the logs that they are of, in one small database per folder.
+
+Policy: the scores of a log hold as long as its lines are the same, and all else that they depend on, which is the
+``key``. They are written as they come, some hundred sessions at a time. What summaries count is kept apart from the
+details that only readers want, and said once for all sessions of which it is true, so that it takes a few numbers a
+session in the file as in memory. A file that is broken, or not ours, is as good as none, and made anew.
+"""
+
+import gc
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sandbox_grader.grading.course import SessionCourse
+from sandbox_grader.grading.metric import Verdict
+from sandbox_grader.grading.metrics import summed_details
+from sandbox_grader.grading.scores import KEPT_FROM, Scores
+from sandbox_grader.grading.spending import Spent
+from sandbox_mcp.engine.trajectory import TrajectoryError
+from sandbox_mcp.engine.trajectory.finding import LogPaths, folder_of
+from sandbox_mcp.engine.trajectory.log import log_digest
+from sandbox_mcp.engine.trajectory.packs import PACKED, packed_digests
+
+PLACE = ".scores.db"
+"""The database in a folder of logs."""
+TOGETHER = 512
+"""Sessions that are kept, and compressed, together."""
+FORM = 3
+"""Of the database; another one is made anew."""
+KEYS = 8
+"""Of how many gradings, by other options or another state of the code, scores are kept."""
+NAMED = "mtu_bench"
+"""The family whose details have rows that are named after the session."""
+_BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError)
+"""What reading a file raises that is not what we wrote."""
+
+
+def _lies_in_the_file(error: Exception) -> bool:
+    """Whether an error is about what is in a database, and not that it is locked, or may not be written to."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
+
+
+class ToldScores(NamedTuple):
+    """What is said of a session and holds for any that is like it, as JSON: all but its name, its trial and its times.
+
+    ``counted`` is what summaries count: which scenario it was of, how it went, and a verdict per family. ``details``
+    are those of all families.
+    """
+
+    counted: tuple[str, ...]
+    details: str
+
+    @classmethod
+    def of(cls, scores: Scores) -> "ToldScores":
+        """What is said in these scores."""
+        which = [scores.scenario, scores.variant, scores.categories, scores.mode, scores.agent, scores.origin]
+        spent, course = scores.spent.to_json(), scores.course.to_json()
+        how = [scores.reason, scores.spoiled, scores.ending, scores.detail, spent, course]
+        verdicts = [
+            (family, verdict, _without_name(family, verdict.details, scores.session))
+            for family, verdict in scores.verdicts.items()
+        ]
+        said = [
+            [family, verdict.values, verdict.inconclusive, summed_details(family, details)]
+            for family, verdict, details in verdicts
+        ]
+        told = {family: list(details) for family, _, details in verdicts if details}
+        return cls(tuple(map(_json, (which, how, *said))), _json(told))
+
+
+class GradedLog(NamedTuple):
+    """What became of one log, and what its reader should be told. Without ``told``, ``problem`` is why."""
+
+    session: str = ""
+    trial: int = 0
+    seconds: float | None = None
+    told: ToldScores | None = None
+    warnings: tuple[str, ...] = ()
+    problem: str = ""
+
+    @classmethod
+    def of(cls, scores: Scores) -> "GradedLog":
+        """What became of a log that has these scores, of which there is nothing else to tell."""
+        return cls(scores.session, scores.trial, scores.seconds, ToldScores.of(scores))
+
+
+class SharedScores:
+    """Makes what is said of many sessions one object, so that a session takes up little more than its name."""
+
+    def __init__(self, *, details: bool) -> None:
+        """With ``details`` sessions have those as well that no summary counts, and share nothing."""
+        self._details = details
+        self._verdicts: dict[str, tuple[str, Verdict]] = {}
+        self._told: dict[tuple[str, ...], dict[str, Any]] = {}
+
+    def scores(self, graded: GradedLog, path: str) -> Scores | None:
+        """The scores of a log, if it has some."""
+        if graded.told is None:
+            return None
+        counted = graded.told.counted
+        told = self._told.get(counted) or self._told.setdefault(counted, self._read(counted))
+        found = Scores(session=graded.session, trial=graded.trial, seconds=graded.seconds, path=path, **told)
+        if self._details:
+            return _named(found, dict.fromkeys(found.verdicts, ()) | json.loads(graded.told.details))
+        rows = found.verdicts[NAMED].details if NAMED in found.verdicts else ()
+        return _named(found, {NAMED: rows}) if any("id" in row for row in rows) else found
+
+    def _read(self, counted: Sequence[str]) -> dict[str, Any]:
+        scenario, variant, categories, mode, agent, origin = json.loads(counted[0])
+        reason, spoiled, ending, detail, spent, course = json.loads(counted[1])
+        return {
+            "scenario": scenario, "variant": variant, "categories": tuple(categories), "mode": mode, "agent": agent,
+            "origin": origin, "reason": reason, "spoiled": spoiled, "ending": ending, "detail": detail,
+            "spent": Spent.from_json(spent), "course": SessionCourse.from_json(course),
+            "verdicts": dict(map(self._verdict, counted[2:])),
+        }  # fmt: skip
+
+    def _verdict(self, text: str) -> tuple[str, Verdict]:
+        if text not in self._verdicts:
+            family, values, inconclusive, details = json.loads(text)
+            self._verdicts[text] = family, Verdict(values, tuple(details), inconclusive)
+        return self._verdicts[text]
+
+
+_Details = Sequence[Mapping[str, Any]]
+
+
+def _without_name(family: str, details: _Details, session: str) -> _Details:
+    """Details without the session's name, after which one family names its rows."""
+    if family != NAMED:
+        return details
+    return [{**row, "id": str(row["id"]).removeprefix(session)} if "id" in row else row for row in details]
+
+
+def _named(scores: Scores, details: Mapping[str, _Details]) -> Scores:
+    """Scores with these details, in which rows get their session's name again."""
+    verdicts = dict(scores.verdicts)
+    for family, rows in details.items():
+        named = family == NAMED
+        told = tuple({**row, "id": f"{scores.session}{row['id']}"} if named and "id" in row else row for row in rows)
+        verdicts[family] = replace(verdicts[family], details=told)
+    return replace(scores, verdicts=verdicts)
+
+
+class KeptScores:
+    """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one.
+
+    ``digest`` tells the lines of a log as they are now from any others, by its name in the folder; it gives nothing for
+    a log that is not there, or cannot be read.
+    """
+
+    def __init__(self, folder: Path, digest: Callable[[str], str], key: str) -> None:
+        self._place = folder / PLACE
+        self._key = key
+        self._digest = digest
+        self._new: list[tuple[str, str, GradedLog]] = []
+        self._holding = set[int]()
+        self._grown = False
+
+    def read(self) -> Iterator[tuple[str, GradedLog]]:
+        """What still holds, by the names of the logs; of what is told twice the last counts."""
+        if not self._place.exists():
+            return
+        try:
+            with closing(sqlite3.connect(self._place)) as store:
+                if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                    return
+                asked = "SELECT chunk, counted, details FROM scores WHERE key = ? ORDER BY chunk"
+                for chunk, counted, details in store.execute(asked, (self._key,)):
+                    yield from self._chunk(chunk, _read(counted), _read(details))
+        except _BROKEN as error:  # the other logs are graded again
+            if _lies_in_the_file(error):
+                self._remove()
+
+    def _chunk(self, chunk: int, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
+        parts: list[str] = counted["parts"]
+        places_of: list[list[int]] = counted["told"]
+        told = [
+            ToldScores(tuple(parts[place] for place in places), text)
+            for places, text in zip(places_of, details, strict=True)
+        ]
+        for name, digest, session, trial, seconds, which, *more in counted["logs"]:
+            now = self._digest(name)
+            if not now and (self._place.parent / name.partition(os.sep)[0]).exists():
+                self._holding.add(chunk)  # of a log that was not asked about, or of one in a pack that was not
+            if digest and now == digest:
+                self._holding.add(chunk)
+                warnings, problem = more or ((), "")
+                found = None if which is None else told[int(which)]
+                yield name, GradedLog(session, trial, seconds, found, tuple(warnings), problem)
+
+    def add(self, name: str, graded: GradedLog) -> None:
+        """Keep what was graded now, together with what comes next, where it can be told of which lines it is true."""
+        if not (digest := self._digest(name)):
+            return
+        self._new.append((name, digest, graded))
+        if len(self._new) >= TOGETHER:
+            self.write()
+
+    def write(self) -> None:
+        """Write what was added, if the folder lets itself be written to."""
+        if not self._new:
+            return
+        parts: dict[str, int] = {}
+        told: dict[ToldScores, int] = {}
+        logs: list[list[Any]] = []
+        for name, digest, graded in self._new:
+            session, trial, seconds, said, warnings, problem = graded
+            which = None if said is None else told.setdefault(said, len(told))
+            row = [name, digest, session, trial, seconds, which]
+            logs.append([*row, warnings, problem] if warnings or problem else row)
+        places = [[parts.setdefault(part, len(parts)) for part in said.counted] for said in told]
+        counted = _packed({"parts": list(parts), "told": places, "logs": logs})
+        details = _packed([said.details for said in told])
+
+        def add_chunk(store: sqlite3.Connection) -> None:
+            if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                for table in ("scores", "chunks"):
+                    store.execute(f"DROP TABLE IF EXISTS {table}")
+                store.execute(f"PRAGMA user_version = {FORM}")
+            store.execute(
+                "CREATE TABLE IF NOT EXISTS scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB)"
+            )
+            said = "INSERT INTO scores (key, counted, details) VALUES (?, ?, ?)"
+            self._holding.add(store.execute(said, (self._key, counted, details)).lastrowid or 0)
+
+        self._change(add_chunk)
+        self._new = []
+        self._grown = True
+
+    def close(self) -> None:
+        """Write what is left, and drop what nothing holds any more."""
+        self.write()
+        if not self._grown:
+            return
+
+        def drop_what_is_old(store: sqlite3.Connection) -> None:
+            latest = store.execute("SELECT key FROM scores GROUP BY key ORDER BY MAX(chunk) DESC").fetchall()
+            keys = [key for (key,) in latest][:KEYS]
+            for chunk, key in store.execute("SELECT chunk, key FROM scores").fetchall():
+                if key not in keys or (key == self._key and chunk not in self._holding):
+                    store.execute("DELETE FROM scores WHERE chunk = ?", (chunk,))
+
+        self._change(drop_what_is_old)
+
+    def _change(self, change: Callable[[sqlite3.Connection], None]) -> None:
+        """Change the database, if the folder lets itself be written to; one that is broken is made anew."""
+        for _ in range(2):
+            try:
+                with closing(sqlite3.connect(self._place, timeout=1)) as store:
+                    change(store)
+                    store.commit()
+            except OSError:
+                return
+            except _BROKEN as error:
+                if not _lies_in_the_file(error):
+                    return
+                self._remove()
+            else:
+                return
+
+    def _remove(self) -> None:
+        for place in (self._place, self._place.with_name(f"{PLACE}-journal")):
+            with suppress(OSError):
+                place.unlink()
+
+
+class ScoreBook:
+    """The scores of some logs, kept beside them by the same ``key``; without one, as for a few logs, none are.
+
+    A log is named by its place among ``paths``. To be closed when all is written.
+    """
+
+    def __init__(self, paths: Sequence[Path], key: str | None) -> None:
+        self._folders: list[tuple[KeptScores, _LogFolder]] = []
+        self._homes: dict[str, tuple[KeptScores, str]] = {}
+        self._paths = LogPaths.of(paths)
+        if key is None:
+            return
+        for folder in _folders(self._paths.texts):
+            if len(folder.places) >= KEPT_FROM:
+                kept = KeptScores(Path(folder.path), folder.digest, key)
+                self._folders.append((kept, folder))
+                self._homes |= {parent: (kept, before) for parent, before in folder.parents.items()}
+
+    def read(self) -> Iterator[tuple[int, GradedLog]]:
+        """What still holds; of what is told twice the last counts."""
+        for kept, folder in self._folders:
+            yield from ((folder.places[log], graded) for log, graded in kept.read() if log in folder.places)
+
+    def add(self, place: int, graded: GradedLog) -> None:
+        """Keep what was graded now."""
+        parent, _, name = self._paths.texts[place].rpartition(os.sep)
+        if home := self._homes.get(parent):
+            kept, before = home
+            kept.add(before + name, graded)
+
+    def close(self) -> None:
+        """Write what is left, and drop what nothing holds any more."""
+        for kept, _ in self._folders:
+            kept.close()
+
+
+class _LogFolder:
+    """The logs of one folder, and of the packs in it: by name their places among all logs, and what tells their lines.
+
+    ``parents`` are the folder and its packs, each with how the names of the logs in it begin.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.places: dict[str, int] = {}
+        self.parents: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+        self._packed: dict[str, Callable[[str], str]] = {}
+
+    def begin(self, parent: str) -> str:
+        """How the names of the logs begin that are in the folder, or in one of its packs."""
+        if parent in self.parents:
+            return self.parents[parent]
+        pack = parent.rpartition(os.sep)[2]
+        if not pack.endswith(PACKED):
+            self.parents[parent] = ""
+            return ""
+        self.parents[parent] = f"{pack}{os.sep}"
+        with suppress(TrajectoryError):
+            self._packed[pack] = packed_digests(Path(parent))
+        return self.parents[parent]
+
+    def add(self, name: str, place: int, path: str) -> None:
+        """One more log; its lines are read now unless it is in a pack, which knows."""
+        if name not in self.places:
+            self.places[name] = place
+            if os.sep not in name:
+                self._digests[name] = _digest(Path(path))
+
+    def digest(self, name: str) -> str:
+        """What tells the lines of a log from any others; nothing where there is no such log."""
+        pack, packed, log = name.partition(os.sep)
+        if not packed:
+            return self._digests.get(name, "")
+        return self._packed[pack](log) if pack in self._packed else ""
+
+
+def _folders(paths: Sequence[str]) -> list[_LogFolder]:
+    """The folders of many logs."""
+    folders: dict[str, _LogFolder] = {}
+    last, home, before = "", None, ""
+    for place, path in enumerate(paths):
+        parent, _, name = path.rpartition(os.sep)
+        if home is None or parent != last:
+            folder = str(folder_of(Path(path)))
+            home = folders.setdefault(folder, _LogFolder(folder))
+            last, before = parent, home.begin(parent)
+        home.add(before + name, place, path)
+    return list(folders.values())
+
+
+def _digest(path: Path) -> str:
+    """What tells a log's lines from any others; empty where the log cannot be read, so that nothing is kept of it."""
+    try:
+        return log_digest(path)
+    except TrajectoryError:
+        return ""
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _packed(value: Any) -> bytes:
+    return zlib.compress(_json(value).encode(), 3)
+
+
+def _read(packed: bytes) -> Any:
+    return json.loads(zlib.decompress(packed))
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """Read without the garbage collector, which would look through all that was read before again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,6 +1,0 @@
-"""ToolScan: seven error patterns in a session's tool calls, each as a share without error."""
-
-from sandbox_grader.toolscan.metric import ToolScan
-from sandbox_grader.toolscan.names import name_similarity
-
-__all__ = ("ToolScan", "name_similarity")

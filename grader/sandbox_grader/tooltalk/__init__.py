@@ -1,5 +1,0 @@
-"""ToolTalk: precision, recall, incorrect actions and success of a session's tool calls against a reference."""
-
-from sandbox_grader.tooltalk.metric import ToolTalk
-
-__all__ = ("ToolTalk",)

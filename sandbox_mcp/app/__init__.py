@@ -1,0 +1,1 @@
+"""Commands and batch runs: everything that people start."""

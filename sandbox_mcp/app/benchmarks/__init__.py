@@ -1,0 +1,1 @@
+"""Benchmarks of others that agents can play here, one package for each paper."""

@@ -1,0 +1,1 @@
+"""ToolTalk's conversations, played by prefix replay as its paper does."""

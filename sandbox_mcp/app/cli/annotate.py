@@ -1,0 +1,46 @@
+"""``sandbox-mcp annotate``: a sheet on which people judge sessions by hand."""
+
+import random
+from pathlib import Path
+
+import click
+
+from sandbox_mcp.app.cli.logs import of_each_log
+from sandbox_mcp.app.cli.options import FILE, PLACE, scenario_files
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.whole_files import write_whole
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=PLACE)
+@click.option("-o", "--out", required=True, type=FILE, help="The CSV to write.")
+@click.option("--sample", type=click.IntRange(1), help="Only so many sessions, drawn at random.")
+@click.option("--ask", multiple=True, metavar="COLUMN", help="Ask for this instead of the usual. May be repeated.")
+@click.option("--seed", type=int, default=0, help="Decides order and sample.")
+@scenario_files
+def command(
+    runs: tuple[Path, ...], out: Path, sample: int | None, ask: tuple[str, ...], seed: int, places: tuple[Path, ...]
+) -> None:
+    """Write a sheet with the sessions of RUNS for people to judge; who played is not on it.
+
+    Give every person a copy, under a name of their own. Columns are filled with yes and no, or with numbers; what is
+    left empty does not count. 'agreement' compares the sheets with each other and with what metrics say.
+    """
+    from sandbox_grader.reporting.annotation import KNOWN, QUESTIONS, sheet
+    from sandbox_grader.reporting.many import SuiteFinder
+
+    if clash := [name for name in ask if name in KNOWN]:
+        raise click.UsageError(f"{clash[0]!r} is a column that every sheet has; ask under another name")
+    asked, unusable = tuple(dict.fromkeys(ask)) or tuple(QUESTIONS), list[Path]()
+    sessions = [trajectory for _, trajectory in of_each_log(runs, lambda item: item, unusable)]
+    if sample is not None and sample < len(sessions):
+        sessions = random.Random(seed).sample(sessions, sample)  # noqa: S311 - a sample, not a secret
+    find = SuiteFinder(places)
+    known = {item.started.scenario: find(item.started.scenario) for item in sessions}
+    goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
+    write_whole(out, sheet(sessions, goals, asked, seed))
+    for column in asked:
+        click.echo(f"{column}: {QUESTIONS.get(column, 'as you agree upon')}", err=True)
+    click.echo(f"wrote {counted(len(sessions), 'session')} to {out}", err=True)
+    if unusable:
+        raise click.exceptions.Exit(2)

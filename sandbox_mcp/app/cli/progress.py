@@ -1,0 +1,104 @@
+"""How progress is shown on stderr: one line for the whole, and one per session where those are few.
+
+Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as in the log of a CI job, it is printed
+after every tenth of the sessions.
+"""
+
+import math
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import click
+
+from sandbox_mcp.app.cli.printing import SCREENFUL
+from sandbox_mcp.engine.shown import control, one_line
+
+if TYPE_CHECKING:
+    from sandbox_mcp.app.run.progress import Progress, RunTally
+
+REDRAWN = 0.2
+"""Seconds between two drawings of the line for the whole, at least."""
+RESTS = 50
+"""How many times as long as a drawing takes the next one waits: it sums up all sessions that are done."""
+CLEAR = "\r\x1b[2K"
+TENTHS = 10
+MANY = 100
+"""Of fewer pieces of work, where each takes no time to speak of, no progress is shown."""
+
+
+def can_redraw() -> bool:
+    """Whether a line on stderr can be drawn again in its place: at a terminal that does not call itself dumb."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@dataclass(slots=True)
+class Display:
+    """Shows how far a run is, and every session that is done where those are few or ``every`` one is asked for."""
+
+    quiet: bool = False
+    every: bool = False
+    terminal: bool = field(default_factory=can_redraw)
+    _due: float = -math.inf
+    _tenths: int = 0
+
+    def show(self, progress: "Progress", tally: "RunTally") -> None:
+        """Show one session, and the whole if it is time."""
+        if self.quiet:
+            return
+        shown = f"{session_line(progress)}\n" if self.every or progress.total <= SCREENFUL else ""
+        if not self.terminal:
+            click.echo(shown, err=True, nl=False)
+            tenths = progress.done * TENTHS // progress.total
+            if tenths > self._tenths and progress.total >= TENTHS:  # but not for a handful of sessions
+                self._tenths = tenths
+                click.echo(tally.line(), err=True)
+            return
+        now = time.monotonic()
+        whole = progress.done == progress.total
+        if whole or now >= self._due:
+            control(CLEAR)
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be redrawn in place
+            click.echo(f"{shown}{tally.line()[:room]}", err=True, nl=whole)
+            taken = time.monotonic() - now
+            self._due = now + max(REDRAWN, RESTS * taken)
+        elif shown:
+            control(CLEAR)
+            click.echo(shown, err=True, nl=False)
+
+
+def counting(what: str, *, quiet: bool = False, many: int = MANY) -> Callable[[int, int], None]:
+    """Shows on stderr how far work of ``many`` pieces is: redrawn at a terminal, elsewhere after every tenth of it."""
+    last = [time.monotonic(), 0]
+
+    def show(done: int, of: int) -> None:
+        if quiet or of < many:
+            return
+        now, whole = time.monotonic(), done == of
+        if can_redraw():
+            if whole or now - last[0] >= REDRAWN:
+                last[0] = now
+                control(CLEAR)
+                click.echo("" if whole else f"{what} {done} of {of}", err=True, nl=False)
+        elif done * TENTHS // of > last[1]:
+            last[1] = done * TENTHS // of
+            click.echo(f"{what} {done} of {of}", err=True)
+
+    return show
+
+
+def session_line(progress: "Progress") -> str:
+    """One session that is done."""
+    score = progress.score
+    value = score.value(progress.metric)
+    kept = score.number(progress.metric) if score.filled else None
+    apart = "kept apart, filled in by a model" + (f", {kept:.3f}" if kept is not None else "")
+    unscored = "spoiled by its user" if score.spoiled else apart if score.filled else "not scored"
+    came = unscored if value is None else f"{value:.3f}"
+    how = score.ending if progress.played else f"{score.ending}, played before"
+    which = f"{score.scenario} {score.variant} t{score.trial}"
+    return one_line(f"[{progress.done}/{progress.total}] {which}: {came} ({how})")

@@ -1,0 +1,309 @@
+"""``sandbox-mcp scenarios``: what there is to play."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandbox_mcp.app.cli.options import FILE, quiet_option, scenario_files, scenarios_of_world
+from sandbox_mcp.app.cli.printing import as_json, print_json, print_table
+from sandbox_mcp.app.cli.progress import TENTHS, counting
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from sandbox_scenarios import Scenario
+    from sandbox_scenarios.stats import Stats
+
+
+@click.group()
+def command() -> None:
+    """List, show and check scenarios."""
+
+
+@command.command("list")
+@click.argument("selectors", nargs=-1)
+@click.option("--category", metavar="NAME", help="Only scenarios of this category.")
+@click.option("--search", metavar="WORDS", help="Only those in whose name, task, tools or tags all of the words occur.")
+@scenarios_of_world
+@as_json
+def list_(
+    selectors: tuple[str, ...],
+    category: str | None,
+    search: str | None,
+    world: str,
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """List scenarios that can be played.
+
+    They are those of your own files, of the phone, or of the world that is named. SELECTORS are those of 'run': names,
+    patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
+    """
+    from sandbox_mcp.app.run.select import check_category, in_worlds, select
+
+    if category is not None:
+        check_category(category)
+    suite = _suite(places)
+    found: list[Scenario] = list(in_worlds(suite, world)) if not selectors else []
+    if selectors:
+        found = [suite.get(name) for name in select(suite, [*([f"world:{world}"] if world else []), *selectors])]
+    found = [item for item in found if category is None or category in item.categories]
+    if search is not None:
+        words = search.casefold().split()
+        texts: dict[str, str] = {}
+        for item in found:
+            told = (item.about, item.user.goal, item.user.opening, item.name.replace("_", " "))
+            texts[item.name] = "\n".join((item.name, *told, *item.tools, *item.categories, *item.tags)).casefold()
+        found = [item for item in found if all(word in texts[item.name] for word in words)]
+        if not found:
+            raise click.UsageError(f"no scenario here has all the words of {search!r}; try fewer, or --world '*'")
+    if as_json:
+        shown = ("name", "about", "categories", "world", "tags", "tools")
+        print_json(
+            [{name: item.home.name if name == "world" else getattr(item, name) for name in shown} for item in found]
+        )
+    else:
+        rows = [(item.name, ", ".join(item.categories), item.about) for item in found]
+        print_table(("name", "categories", "about"), rows)
+
+
+@command.command()
+@click.argument("name")
+@scenario_files
+@as_json
+def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
+    """Print one scenario, with its answer.
+
+    Shown are its user, tools, solutions, milestones and minefields.
+    """
+    scenario = _suite(places).get(name)
+    if not as_json:
+        click.echo(_as_text(scenario))
+        return
+    from dataclasses import fields
+
+    from sandbox_mcp.engine.trajectory.log import plain
+
+    hidden = {"world", "line", "home", "cache"}
+    shown = {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.name not in hidden}
+    named = {"world": scenario.home.name, "state": scenario.world.tables}
+    print_json(json.loads(json.dumps({**shown, **named}, default=plain)))
+
+
+@command.command()
+@click.argument("selectors", nargs=-1)
+@click.option("--deep", is_flag=True, help="Also play every scenario soundly and badly, and say what scores wrongly.")
+@click.option(
+    "--mutant", metavar="NAME", help="With one scenario: play this mutant of deep lint again and show what happened."
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for --deep.")
+@quiet_option
+@scenario_files
+@as_json
+def lint(
+    selectors: tuple[str, ...],
+    deep: bool,
+    mutant: str | None,
+    jobs: int,
+    quiet: bool,
+    places: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Check scenarios.
+
+    Without SELECTORS those of all worlds are checked. The exit code is 1 if there is anything to mend.
+    """
+    from sandbox_scenarios.lint import lint as lint_quickly
+
+    from sandbox_mcp.app.run.select import select
+
+    suite = _suite(places)
+    names = select(suite, selectors or ["world:*"])
+    if mutant is not None:
+        _show_mutant(suite, names, mutant)
+        return
+    complaints, played = lint_quickly(suite, names), 0
+    if deep:
+        from sandbox_mcp.app.authoring.deep_lint import deep_lint
+
+        linted = deep_lint(places, names, jobs, counting("played", quiet=quiet, many=TENTHS))
+        complaints, played = (*complaints, *linted.complaints), linted.played
+    if as_json:
+        found = [item.to_json() for item in complaints]
+        print_json({"scenarios": len(names), "mutants": played, "complaints": found})
+    else:
+        for complaint in complaints:
+            click.echo(str(complaint))
+    mutants = f", {counted(played, 'mutant')}" if deep else ""
+    click.echo(f"{counted(len(names), 'scenario')}{mutants}, {counted(len(complaints), 'complaint')}", err=True)
+    if complaints:
+        raise click.exceptions.Exit(1)
+
+
+def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
+    """One mutant's session, and what became of every milestone."""
+    from sandbox_grader.grading.conversation import conversation
+    from sandbox_grader.milestones.strict import evaluate
+
+    from sandbox_mcp.app.authoring.deep_lint import rehearse
+
+    if len(names) != 1:
+        raise click.UsageError("--mutant needs exactly one scenario")
+    found, log = rehearse(suite, names[0], mutant)
+    scenario = suite.get(names[0])
+    result = evaluate(scenario, log)
+    click.echo(f"An agent that {found.about}:\n\n{conversation(log)}")
+    for number, milestone in enumerate(scenario.milestones):
+        place = result.placed.get(number)
+        click.echo(f"milestone {milestone.id}: {place.similarity if place else 0.0:.3f}")
+    for number in result.hit:
+        click.echo(f"minefield {scenario.minefields[number].id}: hit")
+    for change in result.unwanted:
+        click.echo(f"unwanted: {change.tool} {change.kind} a row of {change.table}")
+    click.echo(f"score {result.score:.3f}, expected {found.span.words}")
+
+
+@command.command()
+@click.option(
+    "--markdown", type=FILE, help="Write the tables into this page, between its marks, and the picture beside it."
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if a published figure is not reached.")
+@scenarios_of_world
+@as_json
+def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ...], as_json: bool) -> None:
+    """Count what the suite covers.
+
+    The counts stand beside ToolSandbox's, ToolTalk's and ToolScan's figures, world by world.
+    """
+    from sandbox_grader.papers.toolscan.names import name_similarity
+    from sandbox_scenarios.stats import measure, picture, update
+
+    from sandbox_mcp.app.run.select import of_world
+
+    suite = _suite(places)
+    if world:
+        of_world(suite, world)
+    found = measure(suite, name_similarity, world)
+    if markdown is not None:
+        drawing = markdown.with_suffix(".svg")
+        try:
+            text = markdown.read_text(encoding="utf-8") if markdown.exists() else ""
+            write_whole(markdown, update(text, found, drawing.name))
+            write_whole(drawing, picture(found))
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"{markdown} is not UTF-8 text (byte {error.start}), and stays as it is") from error
+        except OSError as error:
+            raise click.UsageError(f"{error.filename} cannot be written: {error.strerror or error}") from error
+    elif as_json:
+        print_json(found.to_json())
+    else:
+        _print_stats(found)
+    if check and found.missed:
+        click.echo(f"short of published figures: {', '.join(item.name for item in found.missed)}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _print_stats(found: "Stats") -> None:
+    for name in ("statistics", "categories", "columns", "tools"):
+        items = getattr(found, name)
+        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in items]
+        click.echo("")
+        if any(item.theirs is not None for item in items):
+            print_table((name, "ours", "ToolSandbox", ""), rows)
+        else:  # as of any world but the one that is made after ToolSandbox's
+            print_table((name, "ours"), [row[:2] for row in rows])
+    click.echo("")
+    print_table(("scenarios that have", "ours"), [(item.name, item.ours) for item in found.features])
+    for name, counts in (("world", found.worlds), ("file", found.families)):
+        click.echo("")
+        print_table((name, "scenarios"), list(counts.items()))
+    click.echo("")
+    rows = [(variant, *(item[reading] for reading in found.readings)) for variant, item in found.similarity.items()]
+    print_table(("similarity of tool names", *found.readings), rows)
+    if found.dialogues:
+        rows = [(item.name, item.ours, item.theirs, "" if item.met else "short") for item in found.dialogues]
+        click.echo("")
+        print_table(("dialogues", "ours", "ToolTalk", ""), rows)
+    if found.environments:
+        from sandbox_scenarios.stats import environment_heads
+
+        click.echo("")
+        print_table(environment_heads(found), [item.row() for item in found.environments])
+
+
+@command.command()
+@click.option("--from", "log", required=True, type=FILE, help="The recorded session.")
+@click.option("-o", "--out", type=FILE, help="The file to write; otherwise it is printed.")
+@click.option("--name", help="The draft's name; made from the session's if left out.")
+@scenario_files
+def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
+    """Draft a scenario from a recorded session.
+
+    The draft has its world, user, solution, milestones and minefields, and with --out is
+    also played: the exit code is 1 if its solution does not score 1.
+    """
+    from sandbox_mcp.app.authoring.drafting import draft, prove
+    from sandbox_mcp.engine.trajectory import read_trajectory
+
+    trajectory = read_trajectory(log)
+    folder = out and out.resolve().parent
+    made = draft(trajectory, _suite(places), name or f"{trajectory.started.scenario}_draft", folder)
+    if out is None:
+        click.echo(made.text, nl=False)
+        return
+    if out.exists():
+        raise click.UsageError(f"{out} exists already; name another file")
+    try:
+        write_whole(out, made.text)
+    except OSError as error:
+        raise click.UsageError(f"{out} cannot be written: {error.strerror or error}") from error
+    proof = prove(out, made.name, places)
+    ending = "the user ends the conversation" if proof.ended else "the user does not end the conversation"
+    click.echo(f"{out}: scenario {made.name!r}; its solution scores {proof.score:.3f}, and {ending}", err=True)
+    if not proof.holds:
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files.
+
+    With it an editor completes and checks them.
+    """
+    from sandbox_scenarios.schema import RawFile
+
+    print_json(RawFile.model_json_schema())
+
+
+def _suite(places: Sequence[Path]) -> Any:
+    from sandbox_scenarios.loader import Suite
+
+    return Suite(places)
+
+
+def _as_text(scenario: "Scenario") -> str:
+    user = scenario.user
+    lines = [
+        f"{scenario.name}: {scenario.about}",
+        f"world: {scenario.home.name}",
+        f"categories: {', '.join(scenario.categories)}",
+        *([f"tags: {', '.join(scenario.tags)}"] if scenario.tags else []),
+        f"tools: {', '.join(scenario.tools)}",
+        *([f"withheld: {', '.join(scenario.without)}"] if scenario.without else []),
+        f"goal: {user.goal}",
+        f"opening: {user.opening}",
+        *[f"refuses: {item}" for item in user.wants_not],
+        *[f"knows: {item}" for item in user.knows],
+        *[f"does not know: {item}" for item in user.does_not_know],
+    ]
+    for number, solution in enumerate(scenario.solutions, start=1):
+        lines.append(f"solution {number}{': ' + solution.about if solution.about else ''}")
+        for turn in solution.turns:
+            lines += [f"  {call.tool}({json.dumps(call.arguments, ensure_ascii=False)})" for call in turn.calls]
+            lines.append(f"  says: {turn.reply}")
+    for kind, items in (("milestone", scenario.milestones), ("minefield", scenario.minefields)):
+        lines += [f"{kind} {item.id}{' after ' + ', '.join(item.after) if item.after else ''}" for item in items]
+    return "\n".join(lines)

@@ -1,6 +1,0 @@
-"""New scenarios drafted by a model, with our checks and the papers' as the filter."""
-
-from sandbox_mcp.authoring.synth.orders import KINDS, DraftOrder, orders
-from sandbox_mcp.authoring.synth.synthesis import Synthesis, synthesise
-
-__all__ = ("KINDS", "DraftOrder", "Synthesis", "orders", "synthesise")

@@ -1,0 +1,28 @@
+"""Where tools that look things up get their answers: the world's own sources, or the offline ones."""
+
+from sandbox_mcp.engine.world.tx import Tx
+from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
+from sandbox_mcp.engine.worlds.phone.tables import Setting
+
+_OFFLINE = Knowledge()
+
+
+def knowledge(tx: Tx) -> Knowledge:
+    """The sources of this world."""
+    return tx.knowledge if isinstance(tx.knowledge, Knowledge) else _OFFLINE
+
+
+def need_wifi(tx: Tx) -> None:
+    """Refuse what needs the network while wifi is off.
+
+    Raises:
+        ConnectionError: wifi is off.
+    """
+    if not tx.one(Setting).wifi:
+        raise ConnectionError("wifi is off")
+
+
+def here(tx: Tx) -> tuple[float, float]:
+    """Where the phone is, whether or not it may tell."""
+    setting = tx.one(Setting)
+    return setting.latitude, setting.longitude

@@ -1,0 +1,19 @@
+"""Recorded worlds: the tools of a real MCP server, answered from a tape of what that server answered once."""
+
+from sandbox_mcp.engine.worlds.recorded.fills import FILLED, Fill, FillQuestion, Fills, fills_beside
+from sandbox_mcp.engine.worlds.recorded.tape import (
+    FORMAT,
+    REDACTED,
+    Tape,
+    TapeCall,
+    TapeError,
+    TapeTool,
+    read_tape,
+    without,
+)
+from sandbox_mcp.engine.worlds.recorded.world import NotRecordedError, RecordedError, world_on
+
+__all__ = (
+    "FILLED", "FORMAT", "REDACTED", "Fill", "FillQuestion", "Fills", "NotRecordedError", "RecordedError", "Tape",
+    "TapeCall", "TapeError", "TapeTool", "fills_beside", "read_tape", "without", "world_on",
+)  # fmt: skip

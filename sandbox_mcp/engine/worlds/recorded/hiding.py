@@ -1,0 +1,86 @@
+"""What must not get onto a tape: finding secrets by their names, and taking them out of whatever repeats them.
+
+Policy: a secret is what stands under one of the names, in arguments and answers alike, and in JSON that travels as a
+text. Those of fewer than ``SHORTEST`` characters are left out of arguments alone, under their names.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from typing import Any, cast
+
+from sandbox_mcp.engine.worlds.recorded.tape import REDACTED
+
+SHORTEST = 4
+"""How long a secret must be to be looked for in answers: shorter ones are in many a word."""
+
+
+def secrets_in(value: Any, names: frozenset[str], inside: bool = False) -> Iterator[str]:
+    """The texts and numbers that stand under secret names, however deep, also in a text that is JSON; as texts."""
+    if isinstance(value, str) and not inside and value.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            yield from secrets_in(item, names, inside or name in names)
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from secrets_in(item, names, inside)
+    elif inside and not isinstance(value, bool | None):
+        yield from _forms(value)
+
+
+def _forms(value: str | float) -> Iterator[str]:
+    """How a secret may be written, where it is long enough: a server that reads 47110 may answer 47110.0."""
+    if len(str(value)) >= SHORTEST:
+        yield str(value)
+        if isinstance(value, int):
+            yield f"{value}.0"
+    if isinstance(value, float) and value.is_integer() and len(str(int(value))) >= SHORTEST:
+        yield str(int(value))
+
+
+def cleaned(value: Any, secrets: AbstractSet[str]) -> Any:
+    """A JSON value without the secrets, also where they are numbers, names of members, or parts of JSON in a text."""
+    if not secrets:
+        return value
+    return _Cleaner(secrets).clean(value)
+
+
+class _Cleaner:
+    """Takes secrets out of JSON values; many secrets cost no more than few, because an answer may list thousands."""
+
+    def __init__(self, secrets: AbstractSet[str]) -> None:
+        self._secrets = secrets
+        self._written = {
+            form
+            for secret in secrets
+            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+        }
+        self._lengths = sorted({len(form) for form in self._written}, reverse=True)
+        self._starts = {form[:SHORTEST] for form in self._written}
+
+    def clean(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {self.clean(name): self.clean(item) for name, item in cast("Mapping[str, Any]", value).items()}
+        if isinstance(value, list):
+            return [self.clean(item) for item in cast("list[Any]", value)]
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return value if self._secrets.isdisjoint(_forms(value)) else REDACTED
+        return value
+
+    def _text(self, text: str) -> str:
+        kept, begun, place = list[str](), 0, 0
+        while place <= len(text) - SHORTEST:
+            found = 0
+            if text[place : place + SHORTEST] in self._starts:
+                found = next((length for length in self._lengths if text[place : place + length] in self._written), 0)
+            if found:
+                kept += text[begun:place], REDACTED
+                begun = place = place + found
+            else:
+                place += 1
+        return "".join([*kept, text[begun:]])

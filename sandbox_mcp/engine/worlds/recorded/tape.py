@@ -1,0 +1,235 @@
+"""The tape: what a server offered and what it answered, one JSON object a line.
+
+A line is of one of three kinds. ``server`` begins a take: who answered, and which arguments are left out. ``tool`` is
+one tool as the server listed it. ``call`` is one call with its arguments, the result as it travelled, and ``before``:
+how many acting calls of the take came before it.
+
+Policy: a tool acts unless the server says ``readOnlyHint``. A call that the server refused has changed nothing, so it
+is not counted as acting. An argument that says what its schema names as the default is as good as left out, because
+some agents spell out what others leave to the server. Lines are only ever appended; a last line that was cut off by a
+crash is left out.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from sandbox_mcp.engine.world.faults import WorldError
+
+FORMAT = 1
+"""The version of the format, in every ``server`` line."""
+REDACTED = "[redacted]"
+"""What stands on a tape in the place of a secret."""
+Deed = tuple[str, str]
+"""A tool and the canonical JSON of its arguments: what makes two calls equal."""
+
+
+class TapeError(WorldError):
+    """A file is not a tape, or a line of it cannot be used."""
+
+    def __init__(self, path: Path, line: int | None, problem: str) -> None:
+        self.path = path
+        self.line = line
+        place = f"tape {str(path)!r}" if line is None else f"tape {str(path)!r}, line {line}"
+        super().__init__(f"{place}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class TapeTool:
+    """One tool as its server listed it, by the names of the protocol: ``inputSchema``, ``annotations`` and so on."""
+
+    name: str
+    listed: Mapping[str, Any]
+
+    @property
+    def acts(self) -> bool:
+        """Whether it changes the server's state, as far as the server says."""
+        return self._hint("readOnlyHint") is not True
+
+    @property
+    def destructive(self) -> bool:
+        """Whether it may overwrite or remove; where the server says nothing, it may."""
+        return self.acts and self._hint("destructiveHint") is not False
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """What the server takes for arguments that are left out, as far as it says."""
+        schema: Any = self.listed.get("inputSchema")
+        properties: Any = cast("Mapping[str, Any]", schema).get("properties") if isinstance(schema, Mapping) else None
+        listed = cast("Mapping[str, Any]", properties).items() if isinstance(properties, Mapping) else ()
+        return {name: item["default"] for name, item in listed if isinstance(item, Mapping) and "default" in item}
+
+    def _hint(self, name: str) -> Any:
+        hints = self.listed.get("annotations")
+        return cast("Mapping[str, Any]", hints).get(name) if isinstance(hints, Mapping) else None
+
+
+@dataclass(frozen=True, slots=True)
+class TapeCall:
+    """One call on a tape: what was asked, after which acting calls, what came of it, and in which line it stands."""
+
+    deed: Deed
+    after: tuple[Deed, ...]
+    result: Mapping[str, Any]
+    line: int
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server answered with an error."""
+        return self.result.get("isError") is True
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """All that a tape holds. Of several takes the last says which tools there are."""
+
+    path: Path
+    digest: str
+    server: Mapping[str, Any]
+    redacted: frozenset[str]
+    tools: Mapping[str, TapeTool]
+    calls: tuple[TapeCall, ...]
+
+    def plain(self, made: Deed) -> Deed:
+        """A call without the arguments that say what the server takes anyway: calls equal in this are one call."""
+        return _plain(made, self.tools.get(made[0]))
+
+
+def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> Deed:
+    """What two calls must share to be equal: numbers by value, keys in any order, secrets not at all."""
+    return tool, _text(without(arguments, redacted))
+
+
+def without(value: Any, redacted: frozenset[str]) -> Any:
+    """A JSON value with what stands under secret names, however deep, left out."""
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, Any]", value).items()
+        return {name: REDACTED if name in redacted else without(item, redacted) for name, item in pairs}
+    if isinstance(value, list | tuple):
+        return [without(item, redacted) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _plain(made: Deed, tool: TapeTool | None) -> Deed:
+    if tool is None or not tool.defaults:
+        return made
+    defaults = tool.defaults
+    given = cast("dict[str, Any]", json.loads(made[1]))
+    needless = {name for name in given.keys() & defaults.keys() if _text(given[name]) == _text(defaults[name])}
+    return made[0], _text({name: value for name, value in given.items() if name not in needless})
+
+
+def _text(value: Any) -> str:
+    return json.dumps(_canonical(value), sort_keys=True, ensure_ascii=False)
+
+
+def _canonical(value: Any) -> Any:
+    """2.0 is 2, as JSON has one kind of number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {name: _canonical(item) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def read_tape(path: Path) -> Tape:
+    """Read a tape.
+
+    Raises:
+        TapeError: the file cannot be read, or a line does not belong on a tape.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TapeError(path, None, f"cannot be read: {error.strerror or error}") from error
+    reading = _Reading(path)
+    texts = data.split(b"\n")
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        try:
+            line: Any = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            if number == len(texts):  # a whole line ends with a newline: this one was being written
+                break
+            raise TapeError(path, number, "is not JSON") from error
+        if not isinstance(line, dict):
+            raise TapeError(path, number, "is not a JSON object")
+        reading.take(number, cast("dict[str, Any]", line))
+    if not reading.server:
+        raise TapeError(path, None, "is empty; expected a line of the kind 'server' first")
+    if not reading.tools:
+        raise TapeError(path, None, "has no tool")
+    digest = sha256(data).hexdigest()[:16]
+    return Tape(path, digest, reading.server, reading.redacted, reading.tools, tuple(reading.calls))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A tape as far as it has been read."""
+
+    path: Path
+    server: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    redacted: frozenset[str] = frozenset()
+    tools: dict[str, TapeTool] = field(default_factory=dict[str, TapeTool])
+    calls: list[TapeCall] = field(default_factory=list[TapeCall])
+    acted: list[Deed] = field(default_factory=list[Deed])
+    listing: bool = False
+
+    def take(self, number: int, line: Mapping[str, Any]) -> None:
+        kind = line.get("kind")
+        if kind in ("tool", "call") and not self.server:
+            raise TapeError(self.path, number, "stands before any line of the kind 'server'")
+        match kind:
+            case "server":
+                self._begin(number, line)
+            case "tool":
+                self._list(number, line)
+            case "call":
+                self._call(number, line)
+            case _:
+                raise TapeError(self.path, number, f"has the kind {kind!r}; expected server, tool or call")
+
+    def _begin(self, number: int, line: Mapping[str, Any]) -> None:
+        if line.get("tape") != FORMAT:
+            raise TapeError(self.path, number, f"is of format {line.get('tape')!r}; this version reads {FORMAT}")
+        names: Any = line.get("redacted", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("list[Any]", names)):
+            raise TapeError(self.path, number, f"'redacted' is {names!r}; expected a list of names")
+        redacted = frozenset(cast("list[str]", names))
+        if self.server and redacted != self.redacted:
+            raise TapeError(self.path, number, "leaves out other arguments than the take before; use one tape for each")
+        self.server, self.redacted, self.acted, self.listing = line, redacted, [], True
+
+    def _list(self, number: int, line: Mapping[str, Any]) -> None:
+        name, schema = line.get("name"), line.get("inputSchema")
+        if not isinstance(name, str) or not name:
+            raise TapeError(self.path, number, f"names a tool {name!r}; expected a text")
+        if not isinstance(schema, dict):
+            raise TapeError(self.path, number, f"tool {name!r} has no inputSchema that is an object")
+        if self.listing:
+            self.tools, self.listing = {}, False
+        self.tools[name] = TapeTool(name, {key: value for key, value in line.items() if key != "kind"})
+
+    def _call(self, number: int, line: Mapping[str, Any]) -> None:
+        name, arguments, result = line.get("tool"), line.get("arguments", {}), line.get("result")
+        tool = self.tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise TapeError(self.path, number, f"calls {name!r}, which the lines before it do not list")
+        if not isinstance(arguments, dict) or not isinstance(result, dict):
+            raise TapeError(self.path, number, "lacks 'arguments' or 'result'; expected a JSON object for each")
+        before = line.get("before", len(self.acted))
+        if before != len(self.acted):
+            told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there; "
+            told += "where tools were given another readOnlyHint by hand, leave 'before' out of all calls"
+            raise TapeError(self.path, number, told)
+        asked = _plain(deed(tool.name, cast("dict[str, Any]", arguments), self.redacted), tool)
+        call = TapeCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)
+        self.calls.append(call)
+        if tool.acts and not call.refused:
+            self.acted.append(asked)

@@ -1,0 +1,93 @@
+"""OpenAI's chat completions, which endpoints of all kinds speak: one question, asked by the llm user and by agents.
+
+Policy: what endpoints write in other ways than OpenAI's own, such as calls without ids, is read all the same. What is
+fed back is written anew, so that an endpoint gets nothing but the protocol's own fields.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from sandbox_mcp.engine.trajectory.model_text import readable
+from sandbox_mcp.engine.trajectory.usage import Usage
+from sandbox_mcp.play.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider
+
+
+class OpenAIEndpoint(ModelEndpoint):
+    """A connection by OpenAI's client."""
+
+    provider: ClassVar[Provider] = OPENAI
+
+    def _open(self) -> Any:
+        from openai import AsyncOpenAI
+
+        settings = self.settings
+        return AsyncOpenAI(
+            api_key=settings.key or "none", base_url=settings.url, timeout=settings.timeout, max_retries=0
+        )
+
+
+class Completions(OpenAIEndpoint):
+    """An endpoint that speaks chat completions."""
+
+    kind: ClassVar[str] = "chat completion"
+
+    async def ask(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], **more: Any
+    ) -> ModelAnswer:
+        """Ask for the next message; ``more`` goes into the request.
+
+        Raises:
+            EndpointError: there was no usable answer.
+        """
+        offered = {"tools": list(tools)} if tools else {}
+        return await self.request({"messages": list(messages), **offered, **more})
+
+    async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
+        create = client.chat.completions.with_raw_response.create
+        return await create(model=self.settings.model, **request, extra_body=dict(self.settings.parameters))
+
+    def _read(self, body: Any) -> ModelAnswer:
+        return read_answer(body)
+
+
+def as_message(answer: ModelAnswer) -> dict[str, Any]:
+    """An answer as the next message of the conversation."""
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text if answer.text or not answer.calls else None}
+    if answer.calls:
+        message["tool_calls"] = list(map(as_tool_call, answer.calls))
+    return message
+
+
+def as_tool_call(call: FunctionCall) -> dict[str, Any]:
+    """A call as the protocol has it in a message of the assistant's."""
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def read_answer(body: Any) -> ModelAnswer:
+    """The first choice of a chat completion; some endpoints send text in parts, or arguments as an object.
+
+    Raises:
+        ValueError: it has no choice.
+        LookupError, TypeError, AttributeError: it has another form.
+    """
+    if not body["choices"]:
+        raise ValueError("it has no choice")
+    choice = body["choices"][0]
+    calls: list[FunctionCall] = []
+    asked: Sequence[Mapping[str, Any]] = choice["message"].get("tool_calls") or ()
+    for index, call in enumerate(asked):
+        function = call["function"]
+        given = function.get("arguments") or "{}"
+        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        id_ = readable(str(call.get("id") or f"call_{index}"))
+        calls.append(FunctionCall(id_, readable(str(function["name"])), readable(arguments)))
+    content = choice["message"].get("content")
+    if content is None or isinstance(content, str):
+        text = content or ""
+    else:
+        parts = cast("list[Mapping[str, Any]]", content)
+        text = "".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    used: Mapping[str, Any] = body.get("usage") or {}
+    usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0), 1)
+    return ModelAnswer(readable(text), tuple(calls), usage, choice.get("finish_reason"))

@@ -1,0 +1,90 @@
+"""Replay: execute every call of a recorded session again, and say whether results and state agree with the log.
+
+Policy: time is taken from the log, everything else is computed anew. Calls that were refused before any tool ran are
+expected to have changed nothing.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_scenarios.stage import Stage, failed
+
+from sandbox_mcp.engine.tools import Bound, Outcome
+from sandbox_mcp.engine.tools.calling import without_arguments
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory.log import plain
+from sandbox_mcp.engine.world.faults import WorldFailedError
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDifference:
+    """One way in which the replay disagrees: at which event, in what, and both values as JSON text."""
+
+    seq: int
+    what: str
+    recorded: str
+    replayed: str
+
+
+def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
+    """Every disagreement between a log and its replay, in order; none if the session is deterministic.
+
+    Raises:
+        ScenarioError: the log recorded no state.
+        UnknownWorldError: the world it was played in is not installed here.
+    """
+    stage = Stage.recorded(trajectory.started)
+    for event in trajectory.events:
+        if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
+            continue
+        if event.caller == "environment":
+            yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event).changes)])
+            continue
+        if event.tool is None or (event.error and event.error.kind != "execution"):
+            if event.changes:
+                yield ReplayDifference(event.seq, "changes", text_of(event.changes), "[]")
+            continue
+        outcome = _again(stage, event)
+        if outcome.tool is None:
+            yield ReplayDifference(event.seq, "tool", text_of(event.tool), "unknown to this version")
+            continue
+        fault = outcome.fault
+        recorded_error = [event.error.type, without_arguments(event.error.message)] if event.error else None
+        replayed_error = [fault.type, without_arguments(fault.message)] if fault else None
+        results, changes = (event.result, outcome.result), (event.changes, outcome.changes)
+        values = [("error", recorded_error, replayed_error), ("result", *results), ("changes", *changes)]
+        yield from unlike(event.seq, values)
+
+
+def _again(stage: Stage, event: ToolCall) -> Outcome:
+    stage.set_time(event.clock)
+    tool = stage.home.tools.get(event.tool or "")
+    if tool is None:
+        return Outcome(None, event.arguments)
+    try:
+        return stage.again(Bound(tool, event.arguments))
+    except WorldFailedError as failure:
+        return Outcome(tool, event.arguments, fault=failed(failure))
+
+
+def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
+    stage.set_time(event.clock)
+    due = next(iter(stage.happened(event)), None)
+    try:
+        return stage.happen(due)[0] if due else Outcome(None, event.arguments)
+    except WorldFailedError:
+        return Outcome(None, event.arguments)
+
+
+def unlike(seq: int, values: Iterable[tuple[str, Any, Any]]) -> Iterator[ReplayDifference]:
+    """The values of an event that differ; each is given as its name, its recorded value and its present one."""
+    for what, recorded, replayed in values:
+        if text_of(recorded) != text_of(replayed):
+            yield ReplayDifference(seq, what, text_of(recorded), text_of(replayed))
+
+
+def text_of(value: Any) -> str:
+    """A value of a log as JSON text, in which two values are compared."""
+    return json.dumps(value, default=plain, ensure_ascii=False, sort_keys=True)

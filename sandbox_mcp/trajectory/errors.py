@@ -1,7 +1,0 @@
-"""What is wrong with a log."""
-
-from sandbox_mcp.errors import FileError
-
-
-class TrajectoryError(FileError):
-    """A log that cannot be read."""

@@ -1,6 +1,0 @@
-"""Simulated users, behind one interface."""
-
-from sandbox_mcp.users.base import Line, User, UserAct, UserCall, UserError, UserTurn, as_read
-from sandbox_mcp.users.scripted import ScriptedUser
-
-__all__ = ("Line", "ScriptedUser", "User", "UserAct", "UserCall", "UserError", "UserTurn", "as_read")

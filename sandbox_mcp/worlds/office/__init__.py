@@ -1,5 +1,0 @@
-"""The office: accounts to log in to, and what people keep in them. The world that ToolTalk describes, declared anew."""
-
-from sandbox_mcp.worlds.office.world import office
-
-__all__ = ("office",)

@@ -1,5 +1,0 @@
-"""The phone: the world that ToolSandbox describes, with tools that look things up offline."""
-
-from sandbox_mcp.worlds.phone.world import phone
-
-__all__ = ("phone",)
