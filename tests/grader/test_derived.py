@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sandbox_grader.grading import derived as module
 from sandbox_grader.grading.derived import derived
 from sandbox_grader.grading.references import references_of
 from sandbox_grader.milestones.baselines import refusing
-from sandbox_grader.reporting.grade_logs import derived as module
 from sandbox_scenarios import Scenario, Suite
 
 from tests.scenarios.files import entry, file_of, written

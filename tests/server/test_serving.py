@@ -137,7 +137,9 @@ def test_every_operation_is_in_the_documentation() -> None:
 
 
 def test_every_code_of_an_error_is_in_the_documentation() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (DOCS.parent / "sandbox_mcp" / "server").glob("*.py"))
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in (DOCS.parent / "sandbox_mcp" / "play" / "server").glob("*.py")
+    )
     codes = set(re.findall(r'(?:problem|_BadBodyError)\(\s*\d{3}, "(\w+)"', source))
     codes |= set(re.findall(r'Error, \d{3}, "(\w+)"\)', source)) | {"not_found", "method_not_allowed"}
     documented = set(re.findall(r"`(\w+)`", (DOCS / "api.md").read_text(encoding="utf-8")))

@@ -42,7 +42,7 @@ from sandbox_mcp.play.session.open_session import OpenSession, Presentation
 from sandbox_mcp.play.telemetry import exporting
 
 logger = logging.getLogger(__name__)
-SCOPE_KEY = "sandbox_mcp.play.session"
+SCOPE_KEY = "sandbox_mcp.session"
 """Where the HTTP server leaves what it found for a request: the session, or the place in the lobby."""
 BROKEN = "InternalError: the sandbox broke at this call; the call was right, and the reason is in the server's messages"
 CHANNEL_INSTRUCTIONS = (

@@ -252,7 +252,7 @@ class TracedSink:
             "gen_ai.workflow.name": started.scenario,
             **session.about,
             # what decided the session, so that whoever has its spans can find its scenario
-            "sandbox_mcp.play.session": started.session,
+            "sandbox_mcp.session": started.session,
             "sandbox_mcp.scenario": started.scenario,
             "sandbox_mcp.digest": started.digest,
             "sandbox_mcp.variant": started.variant,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.grading.metric import Subject
 from sandbox_grader.papers.toolscan import ToolScan
+from sandbox_grader.papers.toolscan import importer as toolscan
 from sandbox_grader.papers.toolscan.scores import PATTERNS
-from sandbox_grader.papers.toolscan.tables import importer as toolscan
 
 from sandbox_mcp.engine.trajectory import parse_trajectory, to_line
 from tests.laws import at_least

@@ -7,7 +7,7 @@ from sandbox_grader.errors import ImportFormatError
 from sandbox_grader.grading.metric import Subject
 from sandbox_grader.importers import importer
 from sandbox_grader.papers.toolscan import ToolScan
-from sandbox_grader.papers.toolscan.tables import importer as toolscan
+from sandbox_grader.papers.toolscan import importer as toolscan
 
 from sandbox_mcp.engine.trajectory import Message, ToolCall, assemble, parse_trajectory, to_line
 from tests.each import each
