@@ -1,18 +1,19 @@
 """``sandbox-mcp play``: a person plays one scenario, as its user or as the agent.
 
 Policy: what is played is a session like any other, recorded among the others that were played this way and graded at
-the end. Every session of a scenario is a further trial of it, also while another one is being played.
+the end. Every session of a scenario is a further trial of it, also while another one is being played. With ``--steps``
+each step is a command of its own, and nothing is graded, because whoever plays must not see a score.
 """
 
-from collections.abc import Mapping
-from itertools import count
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.app.cli.agent_options import chosen_agent, model_options
-from sandbox_mcp.app.cli.options import PLACE, OneValue, scenario_files
+from sandbox_mcp.app.cli.options import FOLDER, PLACE, OneValue, scenario_files
+from sandbox_mcp.app.cli.steps import VERBS, StepCommand, begin, take
 from sandbox_mcp.app.cli.user_options import chosen_users, user_options
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 OUT = Path("runs/play")
 
 
-@click.command()
-@click.argument("scenario")
+@click.command(cls=StepCommand)
+@click.argument("words", metavar="SCENARIO|STEP", nargs=-1, required=True)
 @click.option("--as", "role", type=click.Choice(["user", "agent"]), default="agent", help="Whom you play.")
 @click.option("--agent", cls=OneValue, metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
 @model_options
@@ -35,13 +36,45 @@ OUT = Path("runs/play")
     "--variant", metavar="NAME", default="base", help="How tools are presented, such as all_tools or terse_errors."
 )
 @click.option("--seed", type=int, default=0, help="Decides the world's ids.")
+@click.option(
+    "--steps",
+    type=FOLDER,
+    help="Play in single commands, with the place kept in this folder: SCENARIO begins, then 'call TOOL JSON', "
+    "'say TEXT', 'show' or 'end', each with this option.",
+)
+@click.option("--read", metavar="CODE", help="With --steps: the code at the end of the last answer.")
+@click.option("--json", "as_json", is_flag=True, help="With --steps: print JSON.")
 @scenario_files
-def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) -> None:
+def command(words: tuple[str, ...], role: str, places: tuple[Path, ...], **options: Any) -> None:
     """Play SCENARIO yourself, and see how it is graded.
 
     As the agent you see the user's words and call the tools by typing their names; as the user you read what the agent
-    says and answer. /help tells what can be typed.
+    says and answer. /help tells what can be typed. With --steps a program that has only a shell can be the agent.
     """
+    if options["steps"]:
+        _step(words, role, places, options)
+    elif options["read"] or options["as_json"]:
+        raise click.UsageError("--read and --json are for a session in steps; say with --steps in which folder")
+    else:
+        _play_at_once(_one_scenario(words), role, places, options)
+
+
+def _step(words: Sequence[str], role: str, places: tuple[Path, ...], options: Mapping[str, Any]) -> None:
+    if role == "user" or options["agent"]:
+        raise click.UsageError("in steps you play the agent; leave out --as and --agent")
+    if words[0] in VERBS:
+        take(options["steps"], words, read=options["read"], as_json=options["as_json"])
+    else:
+        begin(options["steps"], _one_scenario(words), places, options)
+
+
+def _one_scenario(words: Sequence[str]) -> str:
+    if len(words) > 1:
+        raise click.UsageError(f"one scenario is played at a time, not {' and '.join(map(repr, words))}")
+    return words[0]
+
+
+def _play_at_once(scenario: str, role: str, places: tuple[Path, ...], options: Mapping[str, Any]) -> None:
     from sandbox_grader.grading.conversation import conversation
     from sandbox_grader.reporting.grade_logs import grade_logs
     from sandbox_grader.reporting.many import SuiteFinder
@@ -64,11 +97,7 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     name, variant = suite.get(scenario).name, canonical(options["variant"])
     variant_named(variant)
     folder.prepare()
-    trials = (Unit(name, variant, options["seed"], trial) for trial in count())
-    taken = folder.kept().keys() | folder.begun().keys()
-    unit = next(unit for unit in trials if unit.name not in taken)
-    _play(suite, folder, unit, role, options)
-    log = folder.log(unit)
+    log = folder.log(_played(suite, folder, Unit(name, variant, options["seed"]), role, options))
     click.echo()
     click.echo(conversation(read_trajectory(log)))
     for scores in grade_logs([log], SuiteFinder(places)).sessions:
@@ -76,13 +105,15 @@ def command(scenario: str, role: str, places: tuple[Path, ...], **options: Any) 
     click.echo(f"log: {log}", err=True)
 
 
-def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> None:
+def _played(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> "Unit":
+    """The further trial of a unit that was played."""
     import anyio
 
     from sandbox_mcp.app.run.human_agent import PersonAgent
     from sandbox_mcp.app.run.play import Arena, play
     from sandbox_mcp.app.run.transports import transport
     from sandbox_mcp.app.run.users import human_users, require_person
+    from sandbox_mcp.engine.trajectory import LogWriter
     from sandbox_mcp.play.session import SessionSpec
     from sandbox_mcp.play.session.manager import SessionManager
     from sandbox_mcp.play.telemetry import traced
@@ -92,13 +123,14 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
     else:
         require_person()
         agent, users = PersonAgent(), chosen_users(options)
+    unit, path = folder.claim(unit)
     spec = SessionSpec(
         suite.get(unit.scenario), unit.variant, unit.seed, unit.trial, agent={"name": agent.name, **agent.describe()}
     )
     manager = SessionManager(suite, max_sessions=1)
 
-    async def session() -> Path:
-        with folder.writer(unit) as log:
+    async def session() -> None:
+        with LogWriter(path) as log:
             async with transport("http" if agent.needs_url else "direct", manager) as reach:
                 try:
                     await play(Arena(manager, reach), spec, agent, users.make(spec), traced(log))
@@ -106,6 +138,7 @@ def _play(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options:
                     with anyio.CancelScope(shield=True):
                         await agent.aclose()
                         await users.aclose()
-        return log.path
 
-    folder.keep(unit, anyio.run(session))
+    anyio.run(session)
+    folder.keep(unit, path)
+    return unit

@@ -15,8 +15,9 @@ import json
 import secrets
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +34,8 @@ MANIFEST = "run.json"
 SUMMARY = "summary.json"
 PART = ".part"
 """What the name of a log ends in that is being written, or that a crash cut off."""
+CLAIM = "claim.lock"
+"""The lock that is held while sessions are shared out."""
 PACKED_FROM = 2000
 """From how many sessions on a run's logs are packed where nothing was said about it."""
 FIXED = ("schema", "agent", "user")
@@ -105,6 +108,19 @@ class RunFolder:
             found.setdefault(path.name.partition(SUFFIX)[0], []).append(path)
         return found
 
+    def claim(self, unit: Unit) -> tuple[Unit, Path]:
+        """The next trial of a unit that nobody has begun, and the file for its log, which is made at once.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        with FileLock(self._partial / CLAIM).held():
+            taken = self.kept().keys() | self.begun().keys()
+            mine = next(other for trial in count() if (other := replace(unit, trial=trial)).name not in taken)
+            path = self._partial / f"{mine.name}{SUFFIX}.{secrets.token_hex(4)}{PART}"
+            path.touch(exist_ok=False)
+        return mine, path
+
     def finished(
         self, unit: Unit, digest: str, kept: Mapping[str, Path], begun: Mapping[str, Sequence[Path]]
     ) -> Trajectory | None:
@@ -138,7 +154,7 @@ class RunFolder:
         ours = f"-of-{shard.count}-{sha256(shared.encode()).hexdigest()[:12]}.lock"
         part = f"of the run in {str(self.root)!r}; wait for it, or"
         with ExitStack() as claim:
-            with FileLock(self._partial / "claim.lock").held():  # so that nobody looks while another does
+            with FileLock(self._partial / CLAIM).held():  # so that nobody looks while another does
                 mine = self._partial / f"shard-{shard.index}{ours}"
                 if not claim.enter_context(FileLock(mine).held(within=0)):
                     playing = f"another command is playing part {shard.index}/{shard.count}"
