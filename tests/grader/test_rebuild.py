@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 from sandbox_grader.exporters import exporter
-from sandbox_grader.grading.rebuild import can_rebuild, rebuilt
+from sandbox_grader.grading.rebuild import Mismatch, rebuilt
 from sandbox_grader.importers import importer
 from sandbox_grader.reporting.grade_logs import grade_logs, graded
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.variants import actions
 
 from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory, assemble, to_line
 from sandbox_mcp.engine.world import fold, snapshot_of
-from sandbox_mcp.engine.worlds import FILES, default
+from sandbox_mcp.engine.worlds import FILES
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from tests.each import each
 from tests.suite import SUITE
@@ -47,6 +48,11 @@ def calls(trajectory: Trajectory) -> list[ToolCall]:
     return [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
 
 
+def redone(log: Trajectory, scenario: Scenario) -> tuple[Trajectory, tuple[Mismatch, ...]]:
+    again = rebuilt(log, scenario)
+    return again.trajectory, again.mismatches
+
+
 def end(trajectory: Trajectory) -> Any:
     return fold(snapshot_of(trajectory.started.world or {}), [c for call in calls(trajectory) for c in call.changes])
 
@@ -75,7 +81,7 @@ def test_a_session_that_went_abroad_scores_as_before(name: str, form: str, suite
 @each("form", ["atif", "openai-chat"])
 def test_the_state_is_the_one_that_was_lost(form: str, suite: Suite, tmp_path: Path):
     before = played(suite.get("colleagues_to_friends"), seed=7)
-    again, mismatches = rebuilt(returned(before, form, tmp_path), suite.get("colleagues_to_friends"))
+    again, mismatches = redone(returned(before, form, tmp_path), suite.get("colleagues_to_friends"))
     assert mismatches == ()
     assert again.started.world == before.started.world
     assert [call.changes for call in calls(again)] == [call.changes for call in calls(before)]
@@ -95,7 +101,7 @@ class TestDisagreement:
         return edited(log, "timestamp_to_datetime_info", result={"year": 1999})
 
     def test_is_told_with_both_outcomes(self, suite: Suite, tmp_path: Path):
-        _, [mismatch] = rebuilt(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
+        _, [mismatch] = redone(self.lying(suite, tmp_path), suite.get("bank_not_monday"))
         assert mismatch.tool == "timestamp_to_datetime_info"
         assert str(mismatch).startswith(f"#{mismatch.seq} timestamp_to_datetime_info gave ")
         assert '{"year": 1999}, and again {"year": 2025' in str(mismatch)
@@ -113,7 +119,7 @@ class TestDisagreement:
         events = tuple(
             e for e in log.events if not (isinstance(e, ToolCall) and e.tool == "set_cellular_service_status")
         )
-        again, mismatches = rebuilt(replace(log, events=events), scenario)
+        again, mismatches = redone(replace(log, events=events), scenario)
         assert [item.tool for item in mismatches] == ["send_message_with_phone_number"]
         assert "ConnectionError: cellular service is off" in str(mismatches[0])
         assert end(again).table("messaging") == snapshot_of(scenario.world.tables).table("messaging")
@@ -122,27 +128,27 @@ class TestDisagreement:
         scenario = suite.get("wifi_off")
         failed = CallError(kind="execution", type="PermissionError", message="no")
         log = edited(returned(played(scenario), "atif", tmp_path), "set_wifi_status", error=failed)
-        again, mismatches = rebuilt(log, scenario)
+        again, mismatches = redone(log, scenario)
         assert len(mismatches) == 1
         assert end(again) == scenario.world
 
     def test_arguments_that_our_tool_does_not_take(self, suite: Suite, tmp_path: Path):
         log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", arguments={"on": 3})
-        _, [mismatch] = rebuilt(log, suite.get("wifi_off"))
+        _, [mismatch] = redone(log, suite.get("wifi_off"))
         assert mismatch.recorded == "null"
 
 
 def test_a_refusal_of_the_session_is_no_outcome_of_a_tool(suite: Suite, tmp_path: Path):
     log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
     refused = CallError(kind="execution", type="Error", message="ConfirmationRequiredError: the user must confirm")
-    again, mismatches = rebuilt(edited(log, "set_wifi_status", error=refused), suite.get("wifi_off"))
+    again, mismatches = redone(edited(log, "set_wifi_status", error=refused), suite.get("wifi_off"))
     assert (mismatches, calls(again)[0].changes) == ((), ())
 
 
 def test_a_result_that_was_not_recorded_is_not_held_against_the_log(suite: Suite, tmp_path: Path):
     scenario = suite.get("colleagues_to_friends")
     log = returned(played(scenario), "atif", tmp_path)
-    again, mismatches = rebuilt(edited(log, "search_contacts", result=None, meta={"result_missing": True}), scenario)
+    again, mismatches = redone(edited(log, "search_contacts", result=None, meta={"result_missing": True}), scenario)
     assert mismatches == ()
     assert end(again) == end(played(scenario))
 
@@ -150,19 +156,87 @@ def test_a_result_that_was_not_recorded_is_not_held_against_the_log(suite: Suite
 class TestWhatIsLeftAsItIs:
     def test_a_log_with_state(self, suite: Suite):
         log = played(suite.get("wifi_off"))
-        assert rebuilt(log, suite.get("wifi_off")) == (log, ())
-
-    def test_a_log_of_other_tools(self, suite: Suite, tmp_path: Path):
-        log = edited(returned(played(suite.get("wifi_off")), "atif", tmp_path), "set_wifi_status", tool="book_flight")
-        assert not can_rebuild(log, default())
-        assert rebuilt(log, suite.get("wifi_off")) == (log, ())
-        assert graded(log, suite.get("wifi_off")).scores.to_json()["metrics"]["toolsandbox"] == {
-            "inconclusive": "the log records no state of the world"
-        }
+        assert redone(log, suite.get("wifi_off")) == (log, ())
 
     def test_a_log_of_no_scenario_of_ours(self, suite: Suite, tmp_path: Path):
         log = returned(played(suite.get("wifi_off")), "atif", tmp_path)
         assert "no scenario" in str(graded(log, None).scores.verdicts["toolsandbox"].inconclusive)
+
+
+class TestForeignTools:
+    """Tools of the host cannot touch the world: their calls are left out, named and counted."""
+
+    def test_they_do_not_take_the_score_away(self, suite: Suite, tmp_path: Path):
+        scenario = suite.get("wifi_off")
+        log = returned(played(scenario), "openai-chat", tmp_path)
+        foreign = replace(calls(log)[0], call="x", batch="x", name="TodoWrite", tool="TodoWrite", arguments={})
+        found = graded(replace(log, events=(log.events[0], foreign, foreign, *log.events[1:])), scenario)
+        assert found.scores.score == 1
+        assert found.warnings == ("session.jsonl: left out, as they are no tools of 'wifi_off': TodoWrite (2)",)
+        assert [call.tool for call in calls(found.trajectory)] == ["set_wifi_status"]
+
+    @each("mark", ["_", "-", "__", ".", ":", "/"])
+    def test_what_a_host_puts_before_a_name_does_not_make_it_foreign(self, mark: str, suite: Suite, tmp_path: Path):
+        scenario = suite.get("wifi_off")
+        log = returned(played(scenario), "openai-chat", tmp_path)
+        name = f"my-server{mark}set_wifi_status"
+        assert graded(edited(log, "set_wifi_status", name=name, tool=name), scenario).scores.score == 1
+
+    def test_a_tool_that_ends_like_one_of_ours_is_foreign_beside_it(self, suite: Suite, tmp_path: Path):
+        log = returned(played(suite.get("wifi_off")), "openai-chat", tmp_path)
+        other = replace(calls(log)[0], call="x", batch="x", name="router_set_wifi_status", tool=None)
+        found = rebuilt(replace(log, events=(*log.events, other)), suite.get("wifi_off"))
+        assert found.foreign == {"router_set_wifi_status": 1}
+
+
+SERVED = ("landlord_number", "bank_not_monday", "colleagues_to_friends", "forget_number", "car_fixed")
+
+
+@each("form", ["text", "structured", "blocks", "whole", "carried"])
+@each("name", SERVED)
+def test_what_our_server_sent_is_recognised_in_the_forms_in_which_hosts_keep_it(
+    name: str, form: str, suite: Suite, tmp_path: Path
+):
+    scenario = suite.get(name)
+    before = played(scenario)
+    shown = actions(scenario)
+
+    def kept(call: ToolCall) -> Any:
+        wrapped = shown[call.name].tool.wrapped
+        structured = {"result": call.result} if wrapped else call.result
+        text = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
+        blocks = [{"type": "text", "text": text}]
+        whole = {"content": blocks, "structuredContent": structured, "isError": False}
+        return {"text": text, "structured": structured, "blocks": blocks, "whole": whole, "carried": {"output": text}}[
+            form
+        ]
+
+    log = returned(before, "openai-chat", tmp_path)
+    events = [replace(e, result=kept(e)) if isinstance(e, ToolCall) and not e.error else e for e in log.events]
+    found = graded(replace(log, events=tuple(events)), scenario)
+    assert (found.scores.score, found.warnings) == (1, ())
+    assert [call.result for call in calls(found.trajectory)] == [call.result for call in calls(before)]
+
+
+@each("text", ["PermissionError: {}", "Error executing tool: PermissionError: {}", '{{"error":"PermissionError: {}"}}'])
+def test_our_own_error_is_one_though_the_host_kept_it_as_a_result(text: str, suite: Suite, tmp_path: Path):
+    scenario = suite.get("late_for_dinner_low_battery")
+    log = returned(played(scenario), "openai-chat", tmp_path)
+    on = replace(calls(log)[0], call="x", batch="x", name="set_wifi_status", tool="set_wifi_status")
+    said = text.format("wifi cannot be turned on in low battery mode")
+    tried = replace(on, arguments={"on": True}, result=said, error=None)
+    place = next(i for i, event in enumerate(log.events) if isinstance(event, ToolCall))
+    found = graded(replace(log, events=(*log.events[:place], tried, *log.events[place:])), scenario)
+    assert found.warnings == ()
+    first = calls(found.trajectory)[0]
+    assert (first.error and first.error.type, first.result) == ("PermissionError", None)
+
+
+def test_calls_sent_together_are_carried_out_in_an_order_that_gives_what_was_recorded(suite: Suite, tmp_path: Path):
+    scenario = suite.get("late_for_dinner_low_battery")
+    log = returned(played(scenario), "openai-chat", tmp_path)
+    together = [replace(e, batch="b") if isinstance(e, ToolCall) else e for e in log.events]
+    assert graded(replace(log, events=tuple(together)), scenario).scores.score == 1
 
 
 def test_folders_of_logs_are_rebuilt_as_they_are_graded(suite: Suite, tmp_path: Path):
@@ -182,5 +256,5 @@ def test_the_refusal_of_a_closed_gate_is_no_outcome_of_a_tool_in_any_world(
     scenario = Suite([library / "library.yaml"]).get("lend_the_lamplighters")
     refused = CallError(kind="execution", type="Error", message="OpeningRequiredError: the library is closed")
     log = edited(returned(played(scenario), "atif", tmp_path), "lend", error=refused)
-    again, mismatches = rebuilt(log, scenario)
+    again, mismatches = redone(log, scenario)
     assert (mismatches, calls(again)[-1].changes) == ((), ())

@@ -1,26 +1,34 @@
 """State for logs that recorded none: calls of our tools, carried out again in the world of their scenario.
 
-Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. Ids are those that
-the log tells; time is the log's where that is the scenario's, else every event takes one step. Other forms of log tell
-times roughly if at all, so moments that are less than ``DRIFT`` seconds apart are the same. Calls that never ran, or
-that failed, change nothing.
+Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. A result counts as
+the same in every form in which hosts keep what our server sent: the value, the object that carries it, the text of
+either, or the whole result. Calls of tools that are not the scenario's cannot touch its world; they are left out and
+counted. Ids are those that the log tells; time is the log's where that is the scenario's, else every event takes one
+step. Other forms of log tell times roughly if at all, so moments that are less than ``DRIFT`` seconds apart are the
+same. Calls that never ran, or that failed, change nothing.
 """
 
+import copy
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice, permutations
 from typing import Any
 
 from sandbox_scenarios.model import Scenario
-from sandbox_scenarios.stage import Stage
+from sandbox_scenarios.stage import FallenDue, Stage
+from sandbox_scenarios.variants import actions
 
 from sandbox_grader.grading.course import is_replay
 from sandbox_grader.grading.values import is_array, is_number, is_object, same_value, within_floats
-from sandbox_mcp.engine.tools import Outcome, World, attempt, bind, present
+from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.calling import without_arguments
-from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.engine.world import Change, Clock, IdStream
+from sandbox_mcp.engine.tools.results import unwrapped
+from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory
+from sandbox_mcp.engine.world import Clock, IdStream
+from sandbox_mcp.engine.world.faults import CHECKED
 
 DRIFT = 60.0
 HOUR, YEAR = 3600.0, 366 * 86400.0
@@ -28,6 +36,15 @@ MOMENT = 1e8
 """From here on a number may be a time in seconds since 1970."""
 REFUSALS = ("ConfirmationRequiredError", "SessionOverError")
 """What the session of any world, and no tool, answers a call with, beside the errors of closed gates."""
+MARKS = "_-.:/"
+"""What stands between a host's name for a server and the name of a tool."""
+CARRIERS = frozenset({"result", "output", "content", "response", "value", "structuredContent", "text"})
+"""Members under which hosts keep what a tool gave."""
+WRAPPED = 4
+"""How deep a result may be wrapped in others."""
+ORDERS = 24
+"""How many orders of calls that were sent together are tried."""
+_CLASS = re.compile(r"\b[A-Za-z_]{1,60}(?:Error|Exception)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,15 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A log with its state, the calls that do not agree with it, and how often tools were called that are not ours."""
+
+    trajectory: Trajectory
+    mismatches: tuple[Mismatch, ...] = ()
+    foreign: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
 class _ToldIds(IdStream):
     """Hands out the id that the log tells a call returned."""
 
@@ -53,38 +79,28 @@ class _ToldIds(IdStream):
         return self.told
 
 
-def can_rebuild(trajectory: Trajectory, home: World) -> bool:
-    """Whether a log lacks state, and every call that worked was one of a tool of this world.
+def can_rebuild(trajectory: Trajectory) -> bool:
+    """Whether a log lacks state, and its calls follow from each other. In prefix replay they do not."""
+    return trajectory.started.world is None and not is_replay(trajectory)
 
-    In prefix replay no call follows from those before it, so nothing can be rebuilt.
+
+def rebuilt(trajectory: Trajectory, scenario: Scenario) -> Rebuilt:
+    """The session with the world it started from and the changes that its calls make.
+
+    The trajectory is given back as it is where :func:`can_rebuild` says no.
     """
-    return (
-        not is_replay(trajectory)
-        and trajectory.started.world is None
-        and all(
-            event.error is not None or event.tool in home.tools
-            for event in trajectory.events
-            if isinstance(event, ToolCall)
-        )
-    )
-
-
-def rebuilt(trajectory: Trajectory, scenario: Scenario) -> tuple[Trajectory, tuple[Mismatch, ...]]:
-    """The session with the world it started from and the changes that its calls make, and what does not agree.
-
-    Gives the trajectory back as it is where :func:`can_rebuild` says no.
-    """
-    if not can_rebuild(trajectory, scenario.home):
-        return trajectory, ()
+    if not can_rebuild(trajectory):
+        return Rebuilt(trajectory)
     again = _Reenactment(trajectory, scenario)
-    events = tuple(map(again.event, trajectory.events))
+    events = tuple(replace(event, seq=seq) for seq, event in enumerate(again.events(), start=1))
     clock = scenario.clock
     started = replace(
         trajectory.started,
         world=scenario.world.tables,
         clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
     )
-    return replace(trajectory, started=started, events=events), tuple(again.mismatches)
+    told = replace(trajectory, started=started, events=events)
+    return Rebuilt(told, tuple(again.mismatches), dict(again.foreign))
 
 
 class _Reenactment:
@@ -97,62 +113,222 @@ class _Reenactment:
         self._refusal = re.compile(rf"\b(?:{'|'.join((*REFUSALS, *(gate.error for gate in gates)))})\b")
         self._stage.open(skipped=_opening(trajectory))
         self._timed = _is_timed(trajectory, scenario.clock)
+        self._trajectory = trajectory
+        self._tools = _OurTools(trajectory, scenario)
+        self._since, self._happened = self._stage.now, set[FallenDue]()
         self.mismatches: list[Mismatch] = []
+        self.foreign: Counter[str] = Counter()
 
-    def event(self, event: Message | ToolCall) -> Message | ToolCall:
-        """The event as it is in this world."""
+    def events(self) -> Iterator[Message | ToolCall]:
+        """The events as they are in this world, those of a batch in the order in which they ran."""
+
+        def together(event: Message | ToolCall) -> object:
+            agents = isinstance(event, ToolCall) and event.caller == "agent"
+            return event.batch if agents and isinstance(event, ToolCall) else event.seq
+
+        for _, group in groupby(self._trajectory.events, together):
+            batch = list(group)
+            calls = [event for event in batch if isinstance(event, ToolCall) and event.caller == "agent"]
+            if not calls:
+                yield from (replace(event, clock=self._time_of(event)) for event in batch)
+                continue
+            ours = [call for call in calls if self._is_ours(call)]
+            if ours:
+                yield from self._let_happen()
+                yield from self._carried_out(ours)
+
+    def _is_ours(self, call: ToolCall) -> bool:
+        """Whether a call is part of the scenario; a call of a tool that nobody offered is the agent's mistake in it."""
+        if self._tools.of(call) is not None or (call.error is not None and call.error.kind == "unknown_tool"):
+            return True
+        self.foreign[call.name] += 1
+        return False
+
+    def _let_happen(self) -> Iterator[ToolCall]:
+        """What falls due in the world before calls of the agent; the log knows nothing of it."""
+        now = self._stage.now
+        for due, outcome, _ in self._stage.let_happen(self._since, self._happened):
+            if outcome.changes:
+                yield ToolCall(
+                    seq=0, clock=now, call=f"{due.event.name} {due.row}", batch=f"{due.event.name} {due.row}",
+                    caller="environment", name=due.event.name, tool=None, arguments=outcome.arguments,
+                    changes=outcome.changes,
+                )  # fmt: skip
+        self._since = now
+        self._happened.clear()
+
+    def _time_of(self, event: Message | ToolCall) -> float:
+        """When an event happens, which is now."""
         if self._timed:
             self._stage.set_time(event.clock)
-        else:
-            event = replace(event, clock=self._stage.tick())
-        if isinstance(event, Message) or event.caller != "agent" or not self._ran(event):
-            return event
-        return replace(event, changes=tuple(self._again(event)))
+            return event.clock
+        return self._stage.tick()
 
-    def _again(self, event: ToolCall) -> Iterator[Change]:
-        """The changes that a call makes, once its outcome is known to be the recorded one."""
-        tells_time = event.tool == self._stage.home.hints.clock
-        if tells_time and is_number(event.result):
-            told = float(within_floats(event.result))
-            later = told - self._stage.now
-            if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
-                self._stage.set_time(told)
-        tool = event.tool or ""
-        running = self._stage.running
-        running.ids = _ToldIds("", event.result) if isinstance(event.result, str) else self._ids
-        bound = bind({tool: present(self._stage.home.tools[tool])}, tool, dict(event.arguments))
+    def _carried_out(self, calls: list[ToolCall]) -> list[ToolCall]:
+        """The calls of one batch: in an order that gives what was recorded, else in the one that was written."""
+        if len(calls) == 1:
+            done, wrong = self._tried(calls)
+        else:
+            before, done, wrong = self._stage.running, list[ToolCall](), list[Mismatch]()
+            for order in self._orders(calls):
+                self._stage.running = copy.copy(before)
+                done, wrong = self._tried(order)
+                if not wrong:
+                    break
+            else:
+                self._stage.running = before
+                done, wrong = self._tried(calls)
+        self.mismatches += wrong
+        return done
+
+    def _orders(self, calls: list[ToolCall]) -> Iterable[Sequence[ToolCall]]:
+        """First the order in which our session runs what comes together, then the written one, then a few others."""
+        bound = [self._bound(call) for call in calls]
+        runnable = [(call, item) for call, item in zip(calls, bound, strict=True) if isinstance(item, Bound)]
+        order = self._stage.plan([item for _, item in runnable]).order
+        refused = [call for call, item in zip(calls, bound, strict=True) if not isinstance(item, Bound)]
+        yield [*(runnable[place][0] for place in order), *refused]
+        yield from islice(permutations(calls), ORDERS)
+
+    def _tried(self, calls: Sequence[ToolCall]) -> tuple[list[ToolCall], list[Mismatch]]:
+        done: list[ToolCall] = []
+        wrong: list[Mismatch] = []
+        for call in calls:
+            timed = replace(call, clock=self._time_of(call))
+            told = self._again(timed) if self._ran(timed) else self._named(timed)
+            done.append(timed if isinstance(told, Mismatch) else told)
+            wrong += [told] if isinstance(told, Mismatch) else []
+        return done, wrong
+
+    def _bound(self, call: ToolCall) -> Bound | Outcome:
+        tool = self._tools.of(call)
+        return bind({tool.name: tool} if tool else {}, tool.name if tool else call.name, dict(call.arguments))
+
+    def _named(self, call: ToolCall) -> ToolCall:
+        tool = self._tools.of(call)
+        return replace(call, tool=tool.tool.name) if tool else call
+
+    def _again(self, event: ToolCall) -> ToolCall | Mismatch:
+        """The call with the changes that it makes, once its outcome is known to be the recorded one."""
+        self._hear_time(event)
+        running, bound = self._stage.running, self._bound(event)
+        ids = [form for form in forms(event.result) if isinstance(form, str)]
+        tells_id = bool(ids) and bound.tool is not None and bound.tool.wrapped
+        running.ids = _ToldIds("", ids[-1]) if tells_id else self._ids
         if isinstance(bound, Outcome):
-            self._compare(event, bound)
-            return
+            return self._as_told(event, bound)
         transaction = running.begin()
         outcome = attempt(transaction, bound)
-        agreed = self._compare(event, outcome)
-        if agreed and outcome.fault is None:
-            yield from running.commit(transaction)
+        told = self._as_told(event, outcome)
+        if isinstance(told, Mismatch) or outcome.fault is not None:
+            return told
+        return replace(told, changes=running.commit(transaction))
+
+    def _hear_time(self, event: ToolCall) -> None:
+        """Set the clock by what a tool that tells the time has told."""
+        tool = self._tools.of(event)
+        told = next((form for form in forms(event.result) if is_number(form)), None)
+        if tool is None or tool.tool.name != self._stage.home.hints.clock or told is None:
+            return
+        moment = float(within_floats(told))
+        later = moment - self._stage.now
+        if abs(later) <= DRIFT or (not self._timed and 0 <= later <= YEAR):
+            self._stage.set_time(moment)
 
     def _ran(self, event: ToolCall) -> bool:
         """Whether a tool ran, as far as the log tells."""
-        if event.tool not in self._stage.home.tools:
+        if self._tools.of(event) is None:
             return False
         error = event.error
-        return error is None or (
-            error.kind == "execution" and not self._refusal.search(f"{error.type} {error.message}")
-        )
+        if error is None:
+            return not any(self._refusal.match(form) for form in forms(event.result) if isinstance(form, str))
+        return error.kind in (*CHECKED, "execution") and not self._refusal.search(f"{error.type} {error.message}")
 
-    def _compare(self, event: ToolCall, outcome: Outcome) -> bool:
-        error, fault = event.error, outcome.fault
-        if event.meta.get("result_missing"):
-            return True
-        if error is not None and fault is not None:
-            told = without_arguments(fault.message) in without_arguments(error.message)
-            agrees = error.type == fault.type or told
-        else:
-            agrees = error is None and fault is None and _same(event.result, outcome.result)
-        if not agrees:
-            again = fault.text if fault else _text(outcome.result)
-            recorded = f"{error.type}: {error.message}" if error else _text(event.result)
-            self.mismatches.append(Mismatch(event.seq, event.called, recorded, again))
-        return agrees
+    def _as_told(self, event: ToolCall, outcome: Outcome) -> ToolCall | Mismatch:
+        """The call as our own log would tell of it, where what was recorded is a form of this outcome."""
+        told = replace(event, tool=outcome.tool.name if outcome.tool else None, arguments=outcome.arguments)
+        fault = outcome.fault
+        if any(event.meta.get(name) for name in ("result_missing", "result_truncated", "result_partial")):
+            return replace(told, result=outcome.result, error=fault)
+        if fault is not None and _tells(event, fault):
+            return replace(told, result=None, error=fault)
+        if fault is None:
+            recorded = event.result if event.error is None else event.error.message
+            same = next((form for form in forms(recorded) if _same(form, outcome.result)), MISSING)
+            if same is not MISSING:
+                return replace(told, result=same, error=None)
+        again = fault.text if fault else _text(outcome.result)
+        recorded = f"{event.error.type}: {event.error.message}" if event.error else _text(event.result)
+        return Mismatch(event.seq, event.called, recorded, again)
+
+
+MISSING: Any = object()
+
+
+class _OurTools:
+    """Finds the scenario's tool that a call is of, also behind the name that a host puts before it."""
+
+    def __init__(self, trajectory: Trajectory, scenario: Scenario) -> None:
+        self._home = scenario.home.tools
+        self._shown = actions(scenario, trajectory.started.variant)
+        self._called = {event.name for event in trajectory.events if isinstance(event, ToolCall)}
+        self._offered = {tool.name for tool in trajectory.started.tools}
+
+    def of(self, call: ToolCall) -> PresentedTool | None:
+        """The tool, None where it is not one of the scenario's world."""
+        if call.tool in self._home:
+            return present(self._home[call.tool or ""])
+        for name in filter(None, (call.name, call.tool)):
+            if name in self._shown:
+                return self._shown[name]
+            behind = [shown for shown in self._shown if _is_behind(name, shown)]
+            if behind and not self._stands_beside(name, longest := max(behind, key=len)):
+                return self._shown[longest]
+        return None
+
+    def _stands_beside(self, name: str, tool: str) -> bool:
+        """Whether a log knows a tool by its own name, so that one that only ends like it is another."""
+        return tool in self._called or (tool in self._offered and name in self._offered)
+
+
+def _is_behind(name: str, tool: str) -> bool:
+    return name.endswith(tool) and name[: -len(tool)][-1:] in MARKS and len(name) > len(tool)
+
+
+def forms(recorded: Any, deep: int = 0) -> Iterator[Any]:
+    """Every value that a recorded result may stand for, itself first: what it carries, and what its text says."""
+    yield recorded
+    if deep == WRAPPED:
+        return
+    if is_object(recorded):
+        inner = [unwrapped(recorded)] if "result" in recorded else []
+        if "notices" in recorded:
+            inner.append({name: value for name, value in recorded.items() if name != "notices"})
+        inner += [value for name, value in recorded.items() if name in CARRIERS]
+        for value in inner:
+            if value is not recorded:
+                yield from forms(value, deep + 1)
+    elif is_array(recorded) and len(recorded) == 1 and is_object(recorded[0]) and recorded[0].keys() & {"text", "json"}:
+        yield from forms(recorded[0].get("text", recorded[0].get("json")), deep + 1)
+    elif isinstance(recorded, str) and recorded[:1] in '{["ntf-0123456789':
+        try:
+            value: Any = json.loads(recorded)
+        except (ValueError, RecursionError):
+            return
+        yield from forms(value, deep + 1)
+
+
+def _tells(event: ToolCall, fault: CallError) -> bool:
+    """Whether what a log recorded of a call is this failure, perhaps in a host's own words."""
+    if event.error is None:
+        said = [form for form in forms(event.result) if isinstance(form, str)]
+        said += [str(form["error"]) for form in forms(event.result) if is_object(form) and form.get("error")]
+        return any(fault.text in text or text.startswith(f"{fault.type}:") for text in said)
+    text = f"{event.error.type} {event.error.message}"
+    if fault.type in text or without_arguments(fault.message) in without_arguments(text):
+        return True
+    # Both failed, and nothing changed: a host that hides what our server said does not contradict it.
+    return fault.kind in CHECKED or not _CLASS.search(text)
 
 
 def _opening(trajectory: Trajectory) -> int:

@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Verdict
 from sandbox_grader.grading.metrics import families
-from sandbox_grader.grading.rebuild import rebuilt
+from sandbox_grader.grading.rebuild import Rebuilt, rebuilt
 from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.reporting.report import Report, Unreadable
@@ -51,8 +51,14 @@ def graded(
     warnings: list[str] = []
     if scenario and trajectory.started.digest not in ("", scenario.digest):
         warnings.append(f"{trajectory.path}: scenario {scenario.name!r} has changed since this was recorded")
-    whole, mismatches = rebuilt(trajectory, scenario) if scenario else (trajectory, ())
-    believed = trajectory if mismatches else whole
+    again = rebuilt(trajectory, scenario) if scenario else Rebuilt(trajectory)
+    if again.foreign:
+        counts = ", ".join(f"{name} ({count})" for name, count in again.foreign.items())
+        warnings.append(
+            f"{trajectory.path}: left out, as they are no tools of {trajectory.started.scenario!r}: {counts}"
+        )
+    mismatches = again.mismatches
+    believed = trajectory if mismatches else again.trajectory
     scores = grade(believed, scenario, mode, metrics=metrics, keep_spoiled=keep_spoiled, similarity=similarity)
     if mismatches:
         first, *others = mismatches

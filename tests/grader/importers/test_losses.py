@@ -7,7 +7,9 @@ from tests.grader.importers.samples import SAMPLES, encoded, read
 
 NO_TOOLS = ("tools", "the definitions of the tools that were offered are absent")
 UNDECLARED = ("tools", "taken to change state, as nothing says otherwise: 1 tool")
-GUESSED = "the format has no error flag; results that begin with 'Error' were taken for failures"
+GUESSED = (
+    "the format has no error flag; results that begin as hosts, SDKs and Python write failures were taken for some"
+)
 
 EXPECTED = {
     "toolsandbox-results": [NO_TOOLS],

@@ -1,10 +1,11 @@
 """Builds one session from what an importer finds: order, ids, pairing of results, virtual time, losses.
 
 Policy, the same for every format:
-- Text beside tool calls is not a reply. It is kept as a note of the agent to itself, as is its reasoning.
+- Text beside tool calls is not a reply. It is kept as a note of the agent to itself, as is its reasoning, also where
+  the model wrote that into its answer. What a host says in the user's place comes from the system.
 - A result goes to the open call of its id in the latest batch that has one, because ids need not be unique.
 - Virtual time is the source's where it has times, else the number of the event. The times as written are in ``wall``.
-- Token counts and costs are not acts in the session and are not kept.
+- Token counts stand with what the agent did last; where none are told, none are known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,13 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
+from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in
 from sandbox_grader.importers.reading.values import Given, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory import (
     CallError,
     EndReason,
+    ErrorKind,
     Event,
     Message,
     ReferenceCall,
@@ -30,10 +33,9 @@ from sandbox_mcp.engine.trajectory import (
     ToolSpec,
 )  # fmt: skip
 
-FAILED = "Error"
-"""How a result text begins that is taken for a failure where the format has no flag for it."""
-
-GUESSED = f"the format has no error flag; results that begin with {FAILED!r} were taken for failures"
+GUESSED = (
+    "the format has no error flag; results that begin as hosts, SDKs and Python write failures were taken for some"
+)
 Ending = tuple[EndReason | None, str | None]
 """How a session ended, and what is to be told of it; without a reason the source does not show that it ended."""
 
@@ -91,8 +93,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open", "_times",
-        "_tools", "_undeclared", "head", "losses", "origin",
+        "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open", "_spent",
+        "_times", "_tools", "_undeclared", "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -101,6 +103,7 @@ class SessionBuilder:
         self.losses: list[Loss] = list(losses)
         self._events: list[Message | ToolCall] = []
         self._times: list[float | None] = []
+        self._spent: dict[str, int] = {}
         self._open: list[OpenCall] = []
         self._ids: dict[str, int] = {}
         self._certain: set[int] = set()
@@ -123,6 +126,23 @@ class SessionBuilder:
         **meta: Any,
     ) -> None:
         """Add a message, visible to its sender and recipient unless ``seen_by`` names others."""
+        if (sender, recipient) == ("user", "agent"):
+            *before, (content, hosts) = speakers_in(content)
+            for text, of_host in before:
+                self._add(
+                    "system" if of_host else "user", "agent", text, stamp, (), {"kind": "host"} if of_host else {}
+                )
+            sender, meta = ("system", {**meta, "kind": "host"}) if hosts else (sender, meta)
+        elif sender == "agent" and meta.get("kind") != "reasoning":
+            thought, content = parted(content)
+            self.note(thought, "reasoning", stamp=stamp)
+            if thought and not content and recipient == "agent":
+                return
+        self._add(sender, recipient, content, stamp, seen_by, meta)
+
+    def _add(
+        self, sender: Role, recipient: Role, content: str, stamp: Any, seen_by: Sequence[Role], meta: Mapping[str, Any]
+    ) -> None:
         seq, wall = self._next(stamp)
         visible = tuple(dict.fromkeys(seen_by or (sender, recipient)))
         self._events.append(
@@ -229,11 +249,20 @@ class SessionBuilder:
 
     def judge(self, text: str, failed: bool | None) -> CallOutcome:
         """The outcome that a result text tells. ``failed`` is the source's flag, None where it has none."""
+        value = decode(text)
+        kind: ErrorKind = "execution"
         if failed is None:
             self._checked += 1
-            failed = text.startswith(FAILED)
+            guess = failure_in(text, value)
+            failed, kind = guess is not None, guess or kind
             self._guessed += failed
-        return CallOutcome(error=failure(text)) if failed else CallOutcome(result=decode(text))
+        return CallOutcome(error=failure(text, kind)) if failed else CallOutcome(result=value)
+
+    def spend(self, usage: JsonNode | None, *, requests: int = 1) -> None:
+        """Count the tokens that an account of the provider tells of."""
+        told = tokens_in(usage.members(), requests) if usage is not None and usage.is_object else None
+        for name, number in (told or {}).items():
+            self._spent[name] = self._spent.get(name, 0) + number
 
     # -- what is known besides ------------------------------------------------------------------------------------
 
@@ -290,6 +319,7 @@ class SessionBuilder:
         for index, event in enumerate(self._events):
             if isinstance(event, ToolCall):
                 self._events[index] = self._concluded(index, event)
+        self._keep_what_was_spent()
         self._sum_up(end)
         known = [at for at in self._times if at is not None]
         clocks: list[float] = []
@@ -345,6 +375,14 @@ class SessionBuilder:
         elif call.error is not None and call.error.kind == "execution" and call.raw_arguments is not None:
             return replace(call, error=replace(call.error, kind="invalid_format"))
         return call
+
+    def _keep_what_was_spent(self) -> None:
+        """Put the tokens to what the agent did last, where reports look for them."""
+        speakers = [event.caller if isinstance(event, ToolCall) else event.sender for event in self._events]
+        if self._spent and "agent" in speakers:
+            last = len(speakers) - 1 - speakers[::-1].index("agent")
+            event = self._events[last]
+            self._events[last] = replace(event, meta={**event.meta, "usage": self._spent})
 
     def _sum_up(self, end: EndReason | None) -> None:
         if not self._tools:

@@ -25,6 +25,8 @@ _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
 FAR: Final = 1e12
 """Seconds since the epoch beyond which a number is not a time."""
 _CLASS: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:")
+_NAMED: Final = re.compile(rf"(?:\bError: |\n){_CLASS.pattern}")
+"""A class after what a host puts before it, or at the end of a trace."""
 LONGEST_LITERAL: Final = 100_000
 """Characters beyond which arguments are not looked at as a Python literal."""
 
@@ -141,6 +143,6 @@ def zoned(stamp: str) -> bool:
 
 
 def failure(message: str, kind: ErrorKind = "execution", type_: str | None = None) -> CallError:
-    """The error of a call. Without ``type_`` its class is the one that the text itself begins with, if any."""
-    named = _CLASS.match(message)
+    """The error of a call. Without ``type_`` its class is the one that the text or a line of it begins with."""
+    named = _CLASS.match(message) or _NAMED.search(message)
     return CallError(kind=kind, type=type_ or (named.group(1) if named else "Error"), message=message)

@@ -1,0 +1,129 @@
+"""How hosts write that a call failed, what they say in the user's name, and where models put their thoughts."""
+
+import json
+
+from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in
+from sandbox_grader.importers.reading.values import decode, failure
+
+from tests.each import each
+
+FAILURES = [
+    "Error: no such file",
+    "Error executing tool find: nope",
+    "Error calling tool 'find': nope",
+    "Error invoking tool 'find' with kwargs {} with error:\n x\n Please fix the error and try again.",
+    "ValueError: wifi is already on",
+    "requests.exceptions.ConnectionError: refused",
+    "ToolException: nope",
+    "An error occurred while running the tool. Please try again. Error: nope",
+    "MCP error -32602: Input validation error",
+    "Input validation error: 'on' is a required property",
+    "Traceback (most recent call last):\n  File x\nKeyError: 'a'",
+    "<tool_use_error>File has not been read yet.</tool_use_error>",
+    "aborted by user after 3.2s",
+    "The user doesn't want to proceed with this tool use.",
+    "Unknown tool: fly",
+    "exit code: 1\nls: cannot access",
+    "<returncode>2</returncode>\nfailed",
+    '{"error": "Invoking `find()` failed as the following mandatory input parameters are not present"}',
+    '{"return_code": 1, "stdout": "", "stderr": "no"}',
+    '{"output": "", "exit_code": 127}',
+    "return_code: 1\nstdout: nothing",
+    "Tool 'find' timed out after 5 seconds",
+]
+REMINDER = "<system-reminder>\nx\n</system-reminder>"
+RESULTS = [
+    "Errors found in the log: none",
+    "Error-free run, 12 of 12",
+    "Error rate: 0.1 %",
+    "Errors: 0",
+    "exit code: 0\ndone",
+    '{"return_code": 0, "stdout": "ok"}',
+    '{"error": null, "rows": [1]}',
+    '{"error": "last week\'s", "rows": [1], "title": "Error report"}',
+    "The ValueError: it is a class of Python",
+    "ErrorLog opened",
+    "failed: 0, passed: 9",
+    "Users timed out last week: 3",
+    "",
+    "null",
+]
+
+
+@each("text", FAILURES)
+def test_what_hosts_write_for_failures_is_one(text: str) -> None:
+    assert failure_in(text, decode(text)) is not None
+
+
+@each("text", RESULTS)
+def test_what_merely_speaks_of_errors_is_a_result(text: str) -> None:
+    assert failure_in(text, decode(text)) is None
+
+
+@each(
+    ("text", "type_"),
+    [
+        ("An error occurred while running the tool. Please try again. Error: ValueError: on", "ValueError"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'a'", "KeyError"),
+        ("nope", "Error"),
+    ],
+)
+def test_the_class_of_an_error_is_found_behind_what_a_host_puts_before_it(text: str, type_: str) -> None:
+    assert failure(text).type == type_
+
+
+@each(
+    ("text", "parts"),
+    [
+        ("Please go on.", [("Please go on.", False)]),
+        ("", [("", False)]),
+        (f"{REMINDER}\nOff, please.", [(REMINDER, True), ("Off, please.", False)]),
+        (f"Off.\n{REMINDER}", [("Off.", False), (REMINDER, True)]),
+        ("[Request interrupted by user for tool use]", [("[Request interrupted by user for tool use]", True)]),
+        ("<turn_aborted>\nx\n</turn_aborted>", [("<turn_aborted>\nx\n</turn_aborted>", True)]),
+        ("<b>bold</b> is what I want", [("<b>bold</b> is what I want", False)]),
+        ("Why does it say <system-reminder> there?", [("Why does it say <system-reminder> there?", False)]),
+        (f"{REMINDER}\n<skill>a</skill>", [(REMINDER, True), ("<skill>a</skill>", True)]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_the_host_says_in_the_users_place_is_told_from_the_users_words(
+    text: str, parts: list[tuple[str, bool]]
+) -> None:
+    assert list(speakers_in(text)) == parts
+
+
+@each(
+    ("text", "thought", "said"),
+    [
+        ("<think>\nhm\n</think>\n\nOff.", "hm", "Off."),
+        ("hm\n</think>\n\nOff.", "hm", "Off."),
+        ("<think>hm", "hm", ""),
+        ("[THINK]hm[/THINK]Off.", "hm", "Off."),
+        ("<thinking>a</thinking><thinking>b</thinking>Off.", "a\nb", "Off."),
+        ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Off.", "hm", "Off."),
+        ("Use the tag <think> for it.", "", "Use the tag <think> for it."),
+        ("a < b", "", "a < b"),
+    ],
+)
+def test_thoughts_that_stand_in_an_answer_are_kept_apart(text: str, thought: str, said: str) -> None:
+    assert parted(text) == (thought, said)
+
+
+@each(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 7, "completion_tokens": 2}, (7, 2)),
+        ({"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 5}, (12, 2)),
+        ({"promptTokenCount": 7, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}, (7, 3)),
+        ({"inputTokens": 7, "outputTokens": 2}, (7, 2)),
+    ],
+)
+def test_any_providers_account_of_tokens_is_read(usage: dict[str, int], tokens: tuple[int, int]) -> None:
+    told = tokens_in(json.loads(json.dumps(usage)))
+    assert told is not None
+    assert (told["prompt_tokens"], told["completion_tokens"]) == tokens
+
+
+def test_an_account_without_tokens_is_none() -> None:
+    assert tokens_in({"cost": 1}) is None
