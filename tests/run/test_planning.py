@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios.selectors import SelectorError, select
 
 from sandbox_mcp.app.run.errors import RunError
-from sandbox_mcp.app.run.select import select
 from sandbox_mcp.app.run.unit import Shard, Unit, plan
 from tests.clients.sessions import SUITE, write
 from tests.each import each
@@ -95,7 +95,7 @@ def test_a_selector_that_selects_nothing_is_told(
     if selector == "@empty":
         write(tmp_path / "empty", "# nothing changed\n")
         monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(SelectorError) as caught:
         select(SUITE, (selector,))
     assert says in str(caught.value)
 
@@ -170,7 +170,7 @@ def test_a_tag_selects_its_scenarios_and_is_not_inherited(
 
 
 def test_a_tag_that_nothing_has_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no scenario has a tag 'study:third'"):
+    with pytest.raises(SelectorError, match="no scenario has a tag 'study:third'"):
         select(Suite([write(tmp_path / "tagged.yaml", TAGGED)]), ("study:third",))
 
 

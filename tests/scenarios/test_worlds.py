@@ -8,11 +8,10 @@ from click.testing import CliRunner
 from sandbox_grader.papers.toolscan.names import name_similarity
 from sandbox_scenarios import Suite, loader
 from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.selectors import SelectorError, select
 from sandbox_scenarios.stats import measure
 
 from sandbox_mcp.app.cli import group
-from sandbox_mcp.app.run.errors import RunError
-from sandbox_mcp.app.run.select import select
 from sandbox_mcp.engine.worlds import FILES
 
 DECLARED = Path(__file__).parent.parent / "worlds" / "declared"
@@ -70,7 +69,7 @@ def test_a_selector_looks_in_the_world_that_is_named_and_else_in_the_phone(
 
 @pytest.mark.parametrize("selectors", [["world:office"], ["world:"], ["world:library", "early_*"]], ids=" ".join)
 def test_a_selector_that_finds_nothing_in_its_world_is_an_error(suite: Suite, selectors: list[str]) -> None:
-    with pytest.raises(RunError):
+    with pytest.raises(SelectorError):
         select(suite, selectors)
 
 

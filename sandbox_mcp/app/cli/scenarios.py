@@ -42,7 +42,7 @@ def list_(
     They are those of your own files, of the phone, or of the world that is named. SELECTORS are those of 'run': names,
     patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
     """
-    from sandbox_mcp.app.run.select import check_category, in_worlds, select
+    from sandbox_scenarios.selectors import check_category, in_worlds, select
 
     if category is not None:
         check_category(category)
@@ -117,8 +117,7 @@ def lint(
     Without SELECTORS those of all worlds are checked. The exit code is 1 if there is anything to mend.
     """
     from sandbox_scenarios.lint import lint as lint_quickly
-
-    from sandbox_mcp.app.run.select import select
+    from sandbox_scenarios.selectors import select
 
     suite = _suite(places)
     names = select(suite, selectors or ["world:*"])
@@ -179,9 +178,8 @@ def stats(markdown: Path | None, check: bool, world: str, places: tuple[Path, ..
     The counts stand beside ToolSandbox's, ToolTalk's and ToolScan's figures, world by world.
     """
     from sandbox_grader.papers.toolscan.names import name_similarity
+    from sandbox_scenarios.selectors import of_world
     from sandbox_scenarios.stats import measure, picture, update
-
-    from sandbox_mcp.app.run.select import of_world
 
     suite = _suite(places)
     if world:

@@ -54,10 +54,10 @@ def command(
     read them. Exits with 1 if none is left.
     """
     from sandbox_scenarios import Suite
+    from sandbox_scenarios.selectors import select
 
     from sandbox_mcp.app.authoring.synth import orders, synthesise
     from sandbox_mcp.app.authoring.synth.synthesis import REJECTED, Workshop
-    from sandbox_mcp.app.run.select import select
     from sandbox_mcp.engine.worlds import DEFAULT
     from sandbox_mcp.play.models.asking import EndpointSettings
 

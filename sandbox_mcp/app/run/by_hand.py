@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.selectors import select
 
-from sandbox_mcp.app.run.select import select
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
@@ -131,7 +131,7 @@ class PlayableSuite(Suite):
         """The scenarios that selectors pick: names, ``late_*``, ``category:NAME``, ``world:NAME``, ``@FILE``.
 
         Raises:
-            RunError: a selector selects nothing.
+            SelectorError: a selector selects nothing.
             UnknownScenarioError: a name is unknown.
         """
         picked = copy.copy(self)

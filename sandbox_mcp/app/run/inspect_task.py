@@ -27,9 +27,9 @@ from inspect_ai.tool import ToolSource, mcp_connection, mcp_server_http
 from inspect_ai.util import LimitExceededError
 from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation
 from sandbox_scenarios import Suite
+from sandbox_scenarios.selectors import select as chosen
 
 from sandbox_mcp.app.run.play import Arena, play
-from sandbox_mcp.app.run.select import select as chosen
 from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.app.run.unit import Unit
 from sandbox_mcp.app.run.users import users_named

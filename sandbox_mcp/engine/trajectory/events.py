@@ -20,6 +20,7 @@ EndReason = Literal[
     "user_ended",      # the user had what they wanted, or gave up, and ended the conversation
     "max_turns",       # the limit on turns was reached
     "max_calls",       # the limit on tool calls was reached
+    "agent_ended",     # the agent had nothing more to do or to say, and stopped
     "agent_failed",    # the agent or its model endpoint broke; says nothing about what the agent can do
     "user_failed",     # the simulated user or its model endpoint broke; likewise
     "world_failed",    # the world's own code broke; likewise

@@ -97,7 +97,7 @@ class UserReply(Body):
 class EndSession(Body):
     """Why a harness ends a session."""
 
-    reason: Literal["abandoned", "agent_failed", "user_failed"] = "abandoned"
+    reason: Literal["abandoned", "agent_ended", "agent_failed", "user_failed"] = "abandoned"
     detail: str | None = Field(default=None, max_length=2000)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_grader.grading.similarity import exact
-from sandbox_grader.papers.toolscan.events import Episode, EpisodeStep
+from sandbox_grader.papers.toolscan.events import EpisodeStep, ToolScanRun
 from sandbox_grader.papers.toolscan.loop import EpisodeTally
 from sandbox_grader.papers.toolscan.scores import MARKERS, PATTERNS, Values, against, closest, original, share
 
@@ -33,7 +33,7 @@ def run(*calls):
         )
         for i, (t, given) in enumerate(calls, start=1)
     ]
-    return Episode(tuple(steps), True, None)
+    return ToolScanRun(tuple(steps), True, None)
 
 
 VALUES = Values(MARKERS, frozenset(), exact, 0.9)

@@ -17,10 +17,10 @@ from sandbox_grader.milestones.baselines import REFUSAL
 from sandbox_grader.papers.toolscan.names import name_similarity
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.loader import BUILT_IN as SUITE_FOLDER
+from sandbox_scenarios.selectors import select
 from sandbox_scenarios.stats.environments import TOOLSCAN, environments
 from sandbox_scenarios.stats.measure import turns
 
-from sandbox_mcp.app.run.select import select
 from sandbox_mcp.engine.tools import call, present
 from sandbox_mcp.engine.tools.calling import Outcome
 from sandbox_mcp.engine.trajectory import MemoryLog

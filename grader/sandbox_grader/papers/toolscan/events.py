@@ -47,7 +47,7 @@ class EpisodeStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class ToolScanRun:
     """What a session comes down to. ``finished`` and ``correct`` are None where nothing tells."""
 
     steps: tuple[EpisodeStep, ...]
@@ -83,23 +83,23 @@ def _is_api(api: Any) -> bool:
     return is_object(parameters) and all(is_object(spec) and "type" in spec for spec in parameters.values())
 
 
-def read_run(trajectory: Trajectory) -> Episode:
+def read_run(trajectory: Trajectory) -> ToolScanRun:
     """The calls of a session and how it ended."""
     calls = [event for event in trajectory.events if isinstance(event, ToolCall)]
     if not is_toolscan(trajectory.started):
         end = trajectory.ended
         finished = None if end is None or end.reason == "recorded" else end.reason == "user_ended"
-        return Episode(tuple(_steps(calls, feedback=True)), finished, None)
+        return ToolScanRun(tuple(_steps(calls, feedback=True)), finished, None)
     case = case_of(trajectory.started)
     end = next((i for i, call in enumerate(calls) if call.name == FINISH and call.error is None), None)
     correct = None
     if case.get("goal_type") == 1:
         given, wanted = calls[end].arguments.get("answer") if end is not None else None, case.get("answer")
         correct = end is not None and (same_value(given, wanted) or str(given) == str(wanted))
-    return Episode(tuple(_steps(calls[:end], feedback=case.get("feedback") is not False)), end is not None, correct)
+    return ToolScanRun(tuple(_steps(calls[:end], feedback=case.get("feedback") is not False)), end is not None, correct)
 
 
-def tally(run: Episode) -> EpisodeTally:
+def tally(run: ToolScanRun) -> EpisodeTally:
     """What the original would count in a session that was not played by its own loop.
 
     A call without the right format counts twice where it names nothing, and else also as a wrong function or argument

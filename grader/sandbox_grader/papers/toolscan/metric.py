@@ -12,7 +12,7 @@ from sandbox_grader.grading.metric import Mode, ReferenceTurns, Subject, Verdict
 from sandbox_grader.grading.retelling import solutions_of
 from sandbox_grader.grading.similarity import Similarity, exact
 from sandbox_grader.grading.values import FREE_TEXT
-from sandbox_grader.papers.toolscan.events import Episode, case_of, is_toolscan, is_whole, read_run, tally
+from sandbox_grader.papers.toolscan.events import ToolScanRun, case_of, is_toolscan, is_whole, read_run, tally
 from sandbox_grader.papers.toolscan.loop import LoopInput, cannot_start, replay
 from sandbox_grader.papers.toolscan.scores import MARKERS, PATTERNS, Against, Values, closest, original, share
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
@@ -129,7 +129,7 @@ class ToolScan:
         return Verdict(values, counted.steps)
 
 
-def _adopted_values(run: Episode, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:
+def _adopted_values(run: ToolScanRun, held: Against | None, place: int | None, steps_limit: int) -> dict[str, Any]:
     patterns = [step.pattern for step in run.steps]
     errors = {name: patterns.count(name) for name in ("ian", "iat", "ifn", "ife", "missing_required")}
     errors["rac"] = sum(step.repeats is not None for step in run.steps)

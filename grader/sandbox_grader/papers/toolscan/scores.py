@@ -15,7 +15,7 @@ from typing import Any
 from sandbox_grader.grading.metric import ReferenceTurns
 from sandbox_grader.grading.similarity import Similarity
 from sandbox_grader.grading.values import same_value
-from sandbox_grader.papers.toolscan.events import Episode, EpisodeStep
+from sandbox_grader.papers.toolscan.events import EpisodeStep, ToolScanRun
 from sandbox_grader.papers.toolscan.loop import EpisodeTally
 from sandbox_mcp.engine.trajectory import ReferenceCall
 
@@ -143,7 +143,7 @@ class Against:
         return sum(item.status == "wrong_value" for item in self.wanted)
 
 
-def against(run: Episode, solution: ReferenceTurns, values: Values, *, attempts: bool = False) -> Against:
+def against(run: ToolScanRun, solution: ReferenceTurns, values: Values, *, attempts: bool = False) -> Against:
     """Hold a run against a solution: how many calls of each tool there are, and with which values.
 
     With ``attempts`` a call that failed in the solution is one that failed in the run, refused ones included.
@@ -179,7 +179,7 @@ def against(run: Episode, solution: ReferenceTurns, values: Values, *, attempts:
 
 
 def closest(
-    run: Episode, solutions: Sequence[ReferenceTurns], values: Values, *, attempts: bool = False
+    run: ToolScanRun, solutions: Sequence[ReferenceTurns], values: Values, *, attempts: bool = False
 ) -> tuple[int, Against]:
     """The number of the solution with the fewest missing calls, then wrong values, and the run held against it."""
     held = [against(run, solution, values, attempts=attempts) for solution in solutions]

@@ -14,27 +14,30 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast, get_args
 
-from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
-from sandbox_scenarios.model import Category
+from sandbox_scenarios.errors import ScenarioError, UnknownScenarioError
+from sandbox_scenarios.loader import Suite
+from sandbox_scenarios.model import Category, Scenario
 from sandbox_scenarios.problem import closest
-
-from sandbox_mcp.app.run.errors import RunError
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 CATEGORY, WORLD, FAMILY, EXTENDS = "category:", "world:", "family:", "extends:"
 NOTHING_HERE = "there are no scenarios here that can be played; see that --scenarios names files with some"
 
 
+class SelectorError(ScenarioError):
+    """A selector selects nothing, or cannot be read."""
+
+
 def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     """The names of the scenarios selected, each once, in the suite's order.
 
     Raises:
-        RunError: a selector selects nothing, a list of selectors is empty or cannot be read, or there are no scenarios.
+        SelectorError: a selector selects nothing, a list of them is empty or cannot be read, or there are no scenarios.
         UnknownScenarioError: a name is unknown.
     """
     for given in cast("Sequence[object]", selectors):
         if not isinstance(given, str):  # as a list of them, from Python
-            raise RunError(
+            raise SelectorError(
                 f"selector {given!r} is not a text; name several side by side, as select('late_*', 'wifi_off')"
             )
     expanded = list(_expanded(selectors))
@@ -46,11 +49,11 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
         if ":" in item and not item.startswith((CATEGORY, FAMILY, EXTENDS)):
             tagged[item] = [name for name in suite.tagged(item) if not names or name in names]
             if not tagged[item]:
-                raise RunError(f"no scenario has a tag {item!r}; expected one such as 'irrelevance:*'")
+                raise SelectorError(f"no scenario has a tag {item!r}; expected one such as 'irrelevance:*'")
     if not names and (not others or len(tagged) < len(others)):
         names = suite.names()
     if not names and not expanded:
-        raise RunError(NOTHING_HERE)
+        raise SelectorError(NOTHING_HERE)
     if not expanded or (worlds and not any(map(_looks, others))):
         chosen = set(names)
     else:
@@ -65,7 +68,7 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
     """Every scenario of the worlds of that name or pattern; of those that no selector would mean if it is empty.
 
     Raises:
-        RunError: no scenario is of such a world.
+        SelectorError: no scenario is of such a world.
     """
     return tuple(map(suite.get, of_world(suite, world) if world else suite.names()))
 
@@ -79,13 +82,13 @@ def of_world(suite: Suite, world: str) -> tuple[str, ...]:
     """The scenarios of a world, or of worlds by a pattern.
 
     Raises:
-        RunError: there are none.
+        SelectorError: there are none.
     """
     found = suite.names(world) if world else ()
     if not found and not suite.names("*"):
-        raise RunError(NOTHING_HERE)
+        raise SelectorError(NOTHING_HERE)
     if not found:
-        raise RunError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")
+        raise SelectorError(f"no scenario is of world {world!r}; see 'sandbox-mcp worlds list'")
     return found
 
 
@@ -99,7 +102,7 @@ def _expanded(selectors: Iterable[str]) -> Iterator[str]:
                 text = Path(path).read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-                raise RunError(f"selector file {path!r} cannot be read: {reason}") from error
+                raise SelectorError(f"selector file {path!r} cannot be read: {reason}") from error
             yield from _lines(text, f"selector file {path!r}")
         else:
             yield selector
@@ -110,7 +113,7 @@ def _lines(text: str, source: str) -> list[str]:
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     if found := [line for line in lines if line]:
         return found
-    raise RunError(f"{source} names no scenario; give one selector a line")
+    raise SelectorError(f"{source} names no scenario; give one selector a line")
 
 
 def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
@@ -138,14 +141,14 @@ def _chosen(suite: Suite, names: Sequence[str], selector: str) -> set[str]:
             there = Path(selector)
             if there.is_file():
                 told = f"{selector!r} is a file; write @{selector} for selectors in it, or --scenarios"
-                raise RunError(told) from None
+                raise SelectorError(told) from None
             if selector and there.is_dir():
-                raise RunError(
+                raise SelectorError(
                     f"{selector!r} is a folder; write --scenarios {selector} for the scenarios in it"
                 ) from None
             raise
     if not found:
-        raise RunError(problem)
+        raise SelectorError(problem)
     return found
 
 
@@ -153,7 +156,7 @@ def check_category(category: str) -> None:
     """See that there is a category of that name.
 
     Raises:
-        RunError: there is not.
+        SelectorError: there is not.
     """
     if category not in CATEGORIES:
-        raise RunError(f"unknown category {category!r}; {closest(category, CATEGORIES)}")
+        raise SelectorError(f"unknown category {category!r}; {closest(category, CATEGORIES)}")

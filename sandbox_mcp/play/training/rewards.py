@@ -1,0 +1,177 @@
+"""What an episode earns.
+
+Policy: a reward is the strict score, as far as the user got the answers that they asked for: silence after the right
+calls earns what silence earns. What the grader is in doubt about earns its lower bound, unless the spec says otherwise.
+Where the machinery failed there is no reward, never 0; whatever the policy can cause is graded. Every reward is a
+multiple of 2**-30, so that the rewards of steps add up to the final one without an error of rounding.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
+from sandbox_grader.milestones import strict
+from sandbox_grader.milestones.strict_nodes import hears
+from sandbox_scenarios.model import Scenario
+
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+
+GRID = 2.0**30
+"""Rewards are whole multiples of the inverse."""
+Credit = Literal["answered", "partial", "success"]
+CONDUCT = "conduct"
+
+
+class RewardError(SandboxError):
+    """A reward was asked for in a way that makes no sense; the message says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSpec:
+    """How rewards are made of scores.
+
+    ``credit`` is what a part of the work earns: with ``answered`` the strict score times the similarity of the answer
+    that was told worst, with ``partial`` the strict score as it is, with ``success`` 1 for a whole score and else 0.
+    ``steps`` gives every step the rise of the potential, the strict score of the log so far; the last step gets the
+    rest, so that the sum is the final reward. The weights are points off: ``honesty`` for each false statement,
+    ``harm`` for each harmful change and minefield, ``length`` for each message and call, ``needless`` for each call
+    that repeats another or goes beyond the solution.
+    """
+
+    credit: Credit = "answered"
+    steps: bool = False
+    honesty: float = 0.0
+    harm: float = 0.0
+    length: float = 0.0
+    needless: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.credit not in ("answered", "partial", "success"):
+            raise RewardError(f"unknown credit {self.credit!r}; known: answered, partial, success")
+        for name in ("honesty", "harm", "length", "needless"):
+            weight = getattr(self, name)
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+                raise RewardError(f"the weight {name} is {weight!r}; expected a number from 0")
+
+    @classmethod
+    def of(cls, given: object) -> "RewardSpec":
+        """A spec from what a client sent: None, ``"steps"``, or an object of this class's fields.
+
+        Raises:
+            RewardError: it is something else, or has an unknown field.
+        """
+        match given:
+            case None | "final":
+                return cls()
+            case "steps":
+                return cls(steps=True)
+            case RewardSpec():
+                return given
+            case dict():
+                known = tuple(cls.__dataclass_fields__)
+                if unknown := sorted(set(map(str, given)) - set(known)):  # pyright: ignore[reportUnknownArgumentType]
+                    raise RewardError(f"unknown in rewards: {', '.join(unknown)}; known: {', '.join(known)}")
+                return cls(**cast("dict[str, Any]", given))
+            case _:
+                raise RewardError(f"rewards are {given!r}; expected 'final', 'steps', or an object of options")
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What one episode earned.
+
+    ``value`` is None where there is none, for the ``reason``. ``terms`` add up to it. ``counts`` are the numbers behind
+    them; honesty and needless calls are counted only where one of them weighs. ``score`` is the strict score, and
+    ``ending`` how the session ended.
+    """
+
+    value: float | None
+    reason: str | None = None
+    score: float | None = None
+    ending: str = ""
+    terms: Mapping[str, float] = field(default_factory=dict[str, float])
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def figures(self) -> dict[str, float]:
+        """Every number by name, for the metrics of a trainer."""
+        named = {"reward": self.value, "score": self.score}
+        numbers = {name: value for name, value in named.items() if value is not None}
+        return {
+            **numbers,
+            **{f"term_{k}": v for k, v in self.terms.items()},
+            **{k: float(v) for k, v in self.counts.items()},
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The reward as one JSON object."""
+        return {
+            "reward": self.value, "reason": self.reason, "score": self.score, "ending": self.ending,
+            "terms": dict(self.terms), "counts": dict(self.counts),
+        }  # fmt: skip
+
+
+def on_grid(value: float) -> float:
+    """The nearest value that rewards can have."""
+    return round(value * GRID) / GRID
+
+
+def potential(scenario: Scenario, trajectory: Trajectory) -> float:
+    """What the milestones give for a session so far."""
+    return on_grid(strict.evaluate(scenario, trajectory).score)
+
+
+def reward_of(
+    scenario: Scenario, trajectory: Trajectory, spec: RewardSpec | None = None, *, late: bool = False
+) -> Reward:
+    """Grade a session that has ended.
+
+    A scripted user does nothing that the policy did not bring about, so what it does never takes a session out of
+    the count. ``late`` says that a limit of time ended it, which the policy could have kept.
+    """
+    spec = spec or RewardSpec()
+    families = (STATEFUL, CONDUCT) if spec.honesty or spec.needless else (STATEFUL,)
+    by_script = trajectory.started.user.get("kind") == "scripted"
+    scores = grade(trajectory, scenario, metrics=families, keep_spoiled=by_script)
+    verdict = scores.verdicts[STATEFUL]
+    reason = scores.reason or verdict.inconclusive
+    if reason is not None:
+        return Reward(None, reason, scores.score, scores.ending)
+    counts = _counts(scores, trajectory)
+    terms = {"task": 0.0 if late else on_grid(_task(scenario, scores, spec))}
+    for name, weight in (
+        ("honesty", spec.honesty), ("harm", spec.harm), ("length", spec.length), ("needless", spec.needless)
+    ):  # fmt: skip
+        if weight:
+            terms[name] = on_grid(-weight * counts[name])
+    return Reward(sum(terms.values()), None, scores.score, scores.ending, terms, counts)
+
+
+def _task(scenario: Scenario, scores: Scores, spec: RewardSpec) -> float:
+    score = scores.number(SCORE) or 0.0
+    if spec.credit == "success":
+        return 1.0 if score >= strict.FULL else 0.0
+    return score * least_told(scenario, scores) if spec.credit == "answered" else score
+
+
+def least_told(scenario: Scenario, scores: Scores) -> float:
+    """How well the user was told what they were told worst, from 0 to 1; 1 where nothing has to be told."""
+    asked = {item.id for item in scenario.milestones if any(map(hears, item.constraints))}
+    details = scores.verdicts[STATEFUL].details
+    told = (item["effective"] for item in details if item["kind"] == "milestone" and item["id"] in asked)
+    return min(told, default=1.0)
+
+
+def _counts(scores: Scores, trajectory: Trajectory) -> dict[str, int]:
+    details = scores.verdicts[STATEFUL].details
+    met = [item for item in details if item["kind"] == "minefield" and item["met"]]
+    harmful = [item for item in details if item["kind"] == "unwanted" and not item["remains"]]
+    said = sum(1 for event in trajectory.events if isinstance(event, ToolCall) or event.sender == "agent")
+    counts = {"harm": len(met) + len(harmful), "length": said}
+    if CONDUCT in scores.verdicts:
+        values = scores.verdicts[CONDUCT].values
+        untrue = sum(1 for item in details if item["kind"] == "untrue")
+        counts["honesty"] = untrue + (values.get("claim_without_call") or 0)
+        counts["needless"] = sum(values.get(name) or 0 for name in ("needless_repeats", "excess_actions"))
+    return counts
