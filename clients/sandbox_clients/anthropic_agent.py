@@ -63,7 +63,8 @@ def read_message(body: Any) -> ModelAnswer:
     counts: Mapping[str, Any] = body.get("usage") or {}  # what a cache held is counted apart there, and together here
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     usage = Usage(sum(int(counts.get(name) or 0) for name in read), int(counts.get("output_tokens") or 0), 1)
-    return ModelAnswer(text, tuple(calls), usage, finish, tuple(cleaned(blocks)))
+    thought = "\n".join(str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking")
+    return ModelAnswer(text, tuple(calls), usage, finish, tuple(cleaned(blocks)), readable(thought).strip())
 
 
 @dataclass(slots=True)

@@ -136,7 +136,7 @@ class _Chatting:
 
     async def turn(self, message: str) -> AgentTurn:
         self.asking.hear(message)
-        usage, malformed = Usage(), list[str]()
+        usage, malformed, thought = Usage(), list[str](), list[str]()
         answer: ModelAnswer | None = None
         for _ in range(self.max_steps):
             try:
@@ -145,6 +145,7 @@ class _Chatting:
                 raise AgentError(str(error)) from error
             self.asking.keep(answer)
             usage += answer.usage
+            thought += [answer.reasoning] if answer.reasoning else []
             if answer.calls:
                 requests = [ToolRequest(call.name, as_arguments(call.arguments)) for call in answer.calls]
                 outputs = await self.tools.call_together(requests)
@@ -152,13 +153,17 @@ class _Chatting:
                 continue
             correction = self.asking.correction(answer)
             if correction is None:
-                return AgentTurn(answer.text, self._meta(usage, answer.finish, malformed))
+                return AgentTurn(answer.text, self._meta(usage, answer.finish, malformed, thought))
             malformed.append(answer.text)
             self.asking.hear(correction)
-        return AgentTurn(answer.text if answer else "", self._meta(usage, STOPPED, malformed))
+        return AgentTurn(answer.text if answer else "", self._meta(usage, STOPPED, malformed, thought))
 
-    def _meta(self, usage: Usage, finish: str | None, malformed: Sequence[str]) -> dict[str, Any]:
-        kept = {"malformed": list(malformed)} if malformed else {}
+    def _meta(
+        self, usage: Usage, finish: str | None, malformed: Sequence[str], thought: Sequence[str]
+    ) -> dict[str, Any]:
+        kept: dict[str, Any] = {"malformed": list(malformed)} if malformed else {}
+        if thought:
+            kept["reasoning"] = "\n\n".join(thought)
         return {"model": self.model, "usage": usage.to_json(), "finish": finish, **kept}
 
 

@@ -45,11 +45,14 @@ def read_response(body: Any) -> ModelAnswer:
     items = cast("list[_Item]", body["output"])
     if not items and not stopped:
         raise ValueError("it has no output")
-    said: list[str] = []
+    said, thought = list[str](), list[str]()
     for item in items:
-        if item.get("type") == "message":
-            texts = (str(part.get("text") or "") for part in item["content"] if part.get("type") == "output_text")
-            said.append(readable("".join(texts)))
+        if item.get("type") == "message":  # a refusal is words like any others
+            said += (
+                str(part.get(_WORDS_IN[part["type"]]) or "") for part in item["content"] if part["type"] in _WORDS_IN
+            )
+        elif item.get("type") == "reasoning":
+            thought += (str(part.get("text") or "") for part in item.get("summary") or item.get("content") or ())
     calls = tuple(
         FunctionCall(*(readable(str(told)) for told in (item["call_id"], item["name"], item.get("arguments") or "{}")))
         for item in items
@@ -57,7 +60,13 @@ def read_response(body: Any) -> ModelAnswer:
     )
     used: Mapping[str, Any] = body.get("usage") or {}
     usage = Usage(int(used.get("input_tokens") or 0), int(used.get("output_tokens") or 0), 1)
-    return ModelAnswer("".join(said), calls, usage, stopped or body.get("status"), tuple(cleaned(items)))
+    return ModelAnswer(
+        readable("".join(said)), calls, usage, stopped or body.get("status"), tuple(cleaned(items)),
+        readable("\n".join(thought)).strip(),
+    )  # fmt: skip
+
+
+_WORDS_IN: Mapping[str, str] = {"output_text": "text", "refusal": "refusal"}
 
 
 @dataclass(slots=True)

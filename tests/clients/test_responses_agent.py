@@ -81,3 +81,10 @@ def test_the_history_is_items_and_nothing_is_left_to_the_endpoints_memory(play: 
     assert (called["type"], called["status"]) == ("function_call", "completed")
     assert returned == {"type": "function_call_output", "call_id": called["call_id"], "output": '{"result":null}'}
     assert "previous_response_id" not in second
+
+
+def test_a_refusal_is_words_and_reasoning_is_none() -> None:
+    thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Not allowed."}]}
+    said = {"type": "message", "content": [{"type": "refusal", "refusal": "I cannot help with that."}]}
+    answer = read_response(body(thought, said))
+    assert (answer.text, answer.reasoning) == ("I cannot help with that.", "Not allowed.")

@@ -148,3 +148,44 @@ def test_an_answer_nested_too_deeply_for_any_parser_is_no_answer() -> None:
 
     with running(Nesting()) as base, pytest.raises(EndpointError, match="the answer is not a chat completion"):
         anyio.run(ask, base)
+
+
+# reasoning and refusals
+
+CALL: dict[str, Any] = {"id": "a", "type": "function", "function": {"name": "wait", "arguments": "{}"}}
+
+
+@each(
+    "thought",
+    [
+        {"reasoning_content": "I must wait."},
+        {"reasoning": "I must wait.", "reasoning_details": [{"type": "reasoning.encrypted", "data": "ENC"}]},
+        {"extra_content": {"google": {"thought_signature": "SIG"}}},
+    ],
+)
+def test_reasoning_that_came_with_a_call_goes_back_with_it(thought: dict[str, Any]) -> None:
+    message = {"content": None, "tool_calls": [CALL], **thought}
+    assert as_message(read_answer(body(message))) == {"role": "assistant", **message}
+
+
+def test_a_signature_of_a_single_call_goes_back_with_that_call() -> None:
+    signed = {**CALL, "id": "b", "extra_content": {"google": {"thought_signature": "SIG"}}}
+    sent = as_message(read_answer(body({"content": None, "tool_calls": [CALL, signed]})))
+    assert sent["tool_calls"] == [CALL, signed]
+
+
+def test_reasoning_in_words_stays_away_from_the_words_and_from_what_is_over() -> None:
+    answer = read_answer(body({"content": "Off.", "reasoning_content": "They want it off.", "annotations": []}))
+    assert (answer.text, answer.reasoning) == ("Off.", "They want it off.")
+    assert as_message(answer) == {"role": "assistant", "content": "Off."}
+
+
+@each(
+    "message",
+    [
+        {"content": None, "refusal": "I cannot help with that."},
+        {"content": [{"type": "refusal", "refusal": "I cannot help with that."}]},
+    ],
+)
+def test_a_refusal_is_words(message: dict[str, Any]) -> None:
+    assert read_answer(body(message)).text == "I cannot help with that."

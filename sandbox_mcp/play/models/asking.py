@@ -136,7 +136,8 @@ class ModelAnswer:
     """What the model said: text, calls, or both.
 
     ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
-    protocols in which an answer has parts that mean nothing elsewhere.
+    protocols in which an answer has parts that mean nothing elsewhere. ``reasoning`` is what it thought before it
+    spoke, in words, where the endpoint shows that: for the log, never for whoever the answer is meant for.
     """
 
     text: str
@@ -144,6 +145,7 @@ class ModelAnswer:
     usage: Usage
     finish: str | None = None
     parts: tuple[Mapping[str, Any], ...] = ()
+    reasoning: str = ""
 
 
 class ModelEndpoint(ABC):

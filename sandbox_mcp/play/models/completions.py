@@ -1,16 +1,25 @@
 """OpenAI's chat completions, which endpoints of all kinds speak: one question, asked by the llm user and by agents.
 
 Policy: what endpoints write in other ways than OpenAI's own, such as calls without ids, is read all the same. What is
-fed back is written anew, so that an endpoint gets nothing but the protocol's own fields.
+fed back is written anew, so that an endpoint gets the protocol's own fields and, beside them, only the reasoning that
+it sent: several providers refuse a call's result without it. A refusal is words like any others.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
-from sandbox_mcp.engine.trajectory.model_text import readable
+from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider
+
+_SIGNED = ("reasoning_details", "thinking_blocks", "extra_content")
+"""Members that carry a model's reasoning, or a signature of it, and go back wherever they came with (OpenRouter,
+LiteLLM, Gemini)."""
+_THOUGHT = ("reasoning_content", "reasoning")
+"""Members with reasoning in words (DeepSeek, vLLM, OpenRouter). They go back with calls, whose results need them; some
+endpoints refuse them with an answer that is over."""
 
 
 class OpenAIEndpoint(ModelEndpoint):
@@ -53,6 +62,8 @@ class Completions(OpenAIEndpoint):
 
 def as_message(answer: ModelAnswer) -> dict[str, Any]:
     """An answer as the next message of the conversation."""
+    if answer.parts:
+        return dict(answer.parts[0])
     message: dict[str, Any] = {"role": "assistant", "content": answer.text if answer.text or not answer.calls else None}
     if answer.calls:
         message["tool_calls"] = list(map(as_tool_call, answer.calls))
@@ -74,20 +85,47 @@ def read_answer(body: Any) -> ModelAnswer:
     if not body["choices"]:
         raise ValueError("it has no choice")
     choice = body["choices"][0]
+    message: Mapping[str, Any] = choice["message"]
     calls: list[FunctionCall] = []
-    asked: Sequence[Mapping[str, Any]] = choice["message"].get("tool_calls") or ()
+    asked: Sequence[Mapping[str, Any]] = message.get("tool_calls") or ()
     for index, call in enumerate(asked):
         function = call["function"]
         given = function.get("arguments") or "{}"
         arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         id_ = readable(str(call.get("id") or f"call_{index}"))
         calls.append(FunctionCall(id_, readable(str(function["name"])), readable(arguments)))
-    content = choice["message"].get("content")
-    if content is None or isinstance(content, str):
-        text = content or ""
-    else:
-        parts = cast("list[Mapping[str, Any]]", content)
-        text = "".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    text = readable(_words(message))
     used: Mapping[str, Any] = body.get("usage") or {}
     usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0), 1)
-    return ModelAnswer(readable(text), tuple(calls), usage, choice.get("finish_reason"))
+    answer = ModelAnswer(text, tuple(calls), usage, choice.get("finish_reason"), reasoning=_reasoning(message))
+    again = {name: cleaned(message[name]) for name in _SIGNED if message.get(name)}
+    if calls:
+        again |= {name: cleaned(message[name]) for name in _THOUGHT if message.get(name)}
+    signed = [{name: cleaned(call[name]) for name in _SIGNED if call.get(name)} for call in asked]
+    if not again and not any(signed):
+        return answer
+    written = as_message(answer) | again
+    for call, more in zip(written.get("tool_calls", ()), signed, strict=True):
+        call.update(more)
+    return replace(answer, parts=(written,))
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """The words of a message, which may be a text or parts, or else its refusal."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return content or message.get("refusal") or ""
+    parts = cast("list[Mapping[str, Any]]", content)
+    said = "".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    refused = (str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal")
+    return said or "".join(refused) or message.get("refusal") or ""
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    """What a model thought, in words."""
+    told = next((message[name] for name in _THOUGHT if isinstance(message.get(name), str)), "")
+    details: object = message.get("reasoning_details")
+    if not told and isinstance(details, list):
+        parts = [cast("Mapping[str, Any]", part) for part in cast("list[object]", details) if isinstance(part, dict)]
+        told = "\n".join(str(part.get("text") or part.get("summary") or "") for part in parts)
+    return readable(told).strip()
