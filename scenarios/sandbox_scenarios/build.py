@@ -13,9 +13,8 @@ from typing import Any, cast
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world import Clock, to_timestamp, zone_info
-from sandbox_mcp.engine.worlds import use_tape
 from sandbox_scenarios.checks import check_calls, check_order
-from sandbox_scenarios.homes import filled_by, home_of, recorded_in
+from sandbox_scenarios.homes import filled_by, home_of, identity_of, is_named
 from sandbox_scenarios.means import modelled, with_means
 from sandbox_scenarios.merge import RESERVED
 from sandbox_scenarios.model import Scenario, Solution
@@ -70,7 +69,7 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
 def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World]) -> Scenario:
     home = home_of(raw.world, worlds)
     rows, place = _rows_of(raw)
-    clock, tape = _clock(raw), recorded_in(raw.world)
+    clock = _clock(raw)
     parts = ScenarioParts(home, _resolver(home, rows, clock.zone))
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
@@ -102,7 +101,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
-        digest=_digest(merged if tape is None else {**merged, "world": use_tape(tape).digest}),
+        digest=_digest({**merged, "world": identity_of(raw.world, worlds)} if "world" in merged else merged),
         path=path,
         line=line,
         home=home,
@@ -115,11 +114,11 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
 
 def _rows_of(raw: RawScenario) -> tuple[Mapping[str, Any], str]:
     """The rows of a scenario, and under which key they stand."""
-    if isinstance(raw.world, str) or not raw.world or recorded_in(raw.world):
+    if not raw.world or is_named(raw.world):
         return raw.state, "state"
     if raw.state:
         raise ProblemError(("state",), "the rows of this scenario stand under 'world' already; write them in one place")
-    return raw.world, "world"
+    return cast("dict[str, Any]", raw.world), "world"
 
 
 def _gates(raw: RawScenario, home: World) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import BUILT_IN as WORLDS
 from sandbox_mcp.engine.worlds import named
+from sandbox_mcp.engine.worlds.composite import JOINED
 from sandbox_scenarios import model
 
 VARIABLE = "SANDBOX_MCP_CACHE"
@@ -46,7 +47,7 @@ _OTHERS = 0o077
 _Kept = TypeVar("_Kept")
 _STATE = re.compile(r"[0-9a-f]{32}")
 _KIND = re.compile(r"[a-z0-9_.+-]{1,60}")
-_NAME = re.compile(r"[a-z0-9_]{1,150}|\*?")
+_NAME = re.compile(r"[a-z0-9_+]{1,150}|\*?")
 
 
 def _frozen(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -74,7 +75,7 @@ class _Writer(pickle.Pickler):
         """A world of ours is written as its name, with the state of its code."""
         if not isinstance(obj, World):
             return None
-        if obj.name not in WORLDS or named(obj.name) is not obj:
+        if not _is_ours(obj.name) or named(obj.name) is not obj:
             raise pickle.PicklingError(f"world {obj.name!r} may be another one next time")
         return f"{obj.name} {_code_of(obj.name)}"
 
@@ -95,7 +96,7 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> World:
         """The world of ours by its name, if its code is the same."""
         name, _, code = str(pid).partition(" ")
-        if name not in WORLDS or code != _code_of(name):
+        if not _is_ours(name) or code != _code_of(name):
             raise pickle.UnpicklingError(f"{pid!r} is no world of ours, or was another one")
         return named(name)
 
@@ -235,10 +236,17 @@ def _surroundings(built_in: Path) -> bytes:
 
 
 @cache
+def _is_ours(name: str) -> bool:
+    """Whether a world is built in, or all those are that stand side by side in it."""
+    return all(part in WORLDS for part in name.split(JOINED))
+
+
 def _code_of(name: str) -> str:
-    """A digest of the code and the data of one of our worlds."""
-    part = WORLDS[name].removeprefix("sandbox_mcp.engine.worlds.").partition(":")[0].partition(".")[0]
-    return sha256(repr(sorted(stamps_in(_PACKAGE / "worlds" / part))).encode()).hexdigest()
+    """A digest of the code and the data of one of our worlds, or of several side by side."""
+    places = (WORLDS[part].removeprefix("sandbox_mcp.engine.worlds.") for part in name.split(JOINED))
+    parts = (place.partition(":")[0].partition(".")[0] for place in places)
+    stamps = [sorted(stamps_in(_PACKAGE / "worlds" / part)) for part in parts]
+    return sha256(repr(stamps if len(stamps) > 1 else stamps[0]).encode()).hexdigest()
 
 
 @cache

@@ -45,11 +45,12 @@ def _place_tapes(data: Any, folder: Path, fill: str) -> None:
     """
     entries: Any = cast("dict[str, Any]", data).get("scenarios") if isinstance(data, dict) else None
     for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
-        world: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
-        if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
-            world[RECORDED] = str((folder / tape).resolve())
-            if fill:
-                cast("dict[str, Any]", world).setdefault(FILL, fill)
+        written: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
+        for world in cast("list[Any]", written) if isinstance(written, list) else [written]:
+            if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
+                world[RECORDED] = str((folder / tape).resolve())
+                if fill:
+                    cast("dict[str, Any]", world).setdefault(FILL, fill)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,16 @@
-"""The world that a scenario is played in, as its file names it: one that is installed, or the tape of a real server."""
+"""The world that a scenario is played in, as its file names it: one that is installed, or the tape of a real server.
 
-from collections.abc import Mapping
+Several of these in a list are one world, in which they are side by side.
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.worlds import DEFAULT, TAPE, named, use_tape
+from sandbox_mcp.engine.worlds.composite import JOINED, composite
 from sandbox_scenarios.problem import ProblemError
 
 RECORDED, FILL = "recorded", "fill"
@@ -19,6 +23,8 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
     Raises:
         ProblemError: it cannot be found.
     """
+    if isinstance(world, list):
+        return _side_by_side(cast("list[Any]", world), worlds)
     tape, name = recorded_in(world), world if isinstance(world, str) else DEFAULT
     if tape is None and name in worlds:
         return worlds[name]
@@ -28,6 +34,52 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
     except SandboxError as error:
         raise ProblemError(("world",), str(error)) from error
     return home
+
+
+def _side_by_side(listed: Sequence[Any], worlds: Mapping[str, World]) -> World:
+    parts: list[World] = []
+    for number, part in enumerate(listed):
+        if not isinstance(part, str) and recorded_in(part) is None:
+            told = f"expected the name of a world, or {{{RECORDED}: tape{TAPE}}}, not {part!r}"
+            raise ProblemError(("world", number), told)
+        try:
+            parts.append(home_of(part, worlds))
+        except ProblemError as problem:
+            raise ProblemError(("world", number, *problem.path[1:]), problem.text) from problem
+    if not parts:
+        raise ProblemError(("world",), "the list of worlds is empty")
+    try:
+        home = composite(*parts)
+        home.check()
+    except SandboxError as error:
+        raise ProblemError(("world",), str(error)) from error
+    return home
+
+
+def is_named(world: Any) -> bool:
+    """Whether worlds are named there, by names or tapes; rows of the default world may stand there instead."""
+    return isinstance(world, str | list) or (isinstance(world, dict) and RECORDED in world)
+
+
+def name_of(world: Any, worlds: Mapping[str, World]) -> str:
+    """The name of the world that is written there; worlds with a name of their own are not looked for.
+
+    Raises:
+        ProblemError: it cannot be found.
+    """
+    if isinstance(world, list) and all(isinstance(part, str) for part in cast("list[Any]", world)):
+        return JOINED.join(cast("list[str]", world))
+    if isinstance(world, str):
+        return world
+    return home_of(world, worlds).name if is_named(world) else DEFAULT
+
+
+def identity_of(world: Any, worlds: Mapping[str, World]) -> Any:
+    """What a scenario's digest has in the place of the world that is written there: nothing that tells a path."""
+    if isinstance(world, list):
+        return [identity_of(part, worlds) for part in cast("list[Any]", world)]
+    tape = recorded_in(world)
+    return use_tape(tape).digest if tape else world
 
 
 def recorded_in(world: Any) -> Path | None:

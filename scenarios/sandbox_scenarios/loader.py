@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.worlds import DEFAULT
 from sandbox_mcp.engine.worlds import names as worlds
+from sandbox_mcp.engine.worlds.composite import JOINED
 from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
-from sandbox_scenarios.homes import RECORDED, home_of, recorded_in
+from sandbox_scenarios.homes import RECORDED, home_of, is_named, name_of
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.values import row_id
@@ -37,6 +38,8 @@ _WORLD = re.compile(r"world(?<!\wworld)[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
 _EXTENDS = re.compile(r"extends(?<!\wextends)[\"']?:\s*[\"']?([a-z][a-z0-9_]*)")
 """How a world and a base are named. They find too much, never too little. A word to begin with is looked for at once in
 a text, where ``\\bworld`` would be tried at every character."""
+_SEVERAL = re.compile(r"world(?<!\wworld)[\"']?:[ \t]*(?:\[|\r?\n[ \t]*-[ \t])")
+"""How a list of worlds begins."""
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 _NAMING = r"name(?<!\wname)[\"']?:\s*[\"']?{}\b"
@@ -227,7 +230,8 @@ class Suite:
         """
         own = (self._worlds_in(path, ()) or {DEFAULT} for path in self._paths(self._places[: self._own]))
         known = (*worlds(), *self._known.worlds)
-        names = [self._listed] if self._listed else sorted(set[str]().union(*own).intersection(known))
+        seeming = set[str]().union(*own)
+        names = [self._listed] if self._listed else sorted(name for name in seeming if name in known or JOINED in name)
         if len(names) > 1:
             told = f"the scenarios are played in several worlds ({', '.join(names)})"
             raise ScenarioError(f"{told}; name one with --world")
@@ -257,8 +261,9 @@ class Suite:
         """The name of the world that an entry names; the world of a tape is found by that name from then on."""
         written = file.entries[number].get("world")
         try:
-            if recorded_in(written) is None:
-                return written if isinstance(written, str) else DEFAULT
+            name = name_of(written, self._known.worlds)
+            if isinstance(written, str) or name in self._known.worlds or not is_named(written):
+                return name
             home = home_of(written, self._known.worlds)
         except ProblemError as problem:
             line = file.lines.of(("scenarios", number, *problem.path))
@@ -281,11 +286,12 @@ class Suite:
             self._known.hinted[path] = set(_WORLD.findall(text)), set(_EXTENDS.findall(text))
         hinted, bases = self._known.hinted[path]
         found = set(hinted)
-        if RECORDED in self._texts[path] and not path.is_relative_to(BUILT_IN):
+        text = self._texts[path]
+        if _SEVERAL.search(text) or (RECORDED in text and not path.is_relative_to(BUILT_IN)):
             file = self._file(path)
             homes = ((number, entry.get("world")) for number, entry in enumerate(file.entries))
-            taped = [number for number, home in homes if isinstance(home, dict) and RECORDED in home]
-            found.update(self._named_by(file, number) for number in taped)
+            made = [number for number, home in homes if not isinstance(home, str) and is_named(home)]
+            found.update(self._named_by(file, number) for number in made)
         for base in bases:
             homes = [other for other in self._seeming.get(base, ()) if other not in (path, *via)]
             found = found.union(*(self._worlds_in(other, (path, *via)) for other in homes))
@@ -373,7 +379,7 @@ class Suite:
         merged = self._links(name)[0].merged()
         world: Any = merged.get("world") or {}
         home = home_of(world, self._known.worlds)
-        under_world = not isinstance(world, str) and world and recorded_in(world) is None
+        under_world = bool(world) and not is_named(world)
         written: dict[str, Any] = merged["world"] if under_world else merged.get("state") or {}
         rows = ((table, label) for table, labelled in written.items() for label in labels_of(home, table, labelled))
         return {row_id(table, label): f"{table}.{label}" for table, label in rows}

@@ -159,7 +159,7 @@ class RawScenario(Strict):
     about: str | None = None
     categories: list[Category] | None = None
     tags: list[Tag] = []
-    world: str | dict[str, Any] = {}
+    world: str | dict[str, Any] | list[str | dict[str, Any]] = {}
     state: dict[str, Any] = {}
     clock: RawClock = RawClock()
     tools: list[str] | None = None

@@ -45,8 +45,12 @@ class Transaction:
 
     def cell(self, table: str, key: str, column: str) -> Cell:
         """One value of one row; the row must exist."""
-        self.reads.add((table, key, column))
+        self.reads_cell(table, key, column)
         return self.seen(table)[key][column]
+
+    def reads_cell(self, table: str, key: str, column: str) -> None:
+        """Note that a value is read which the caller has at hand."""
+        self.reads.add((table, key, column))
 
     def seen(self, table: str) -> Mapping[str, Row]:
         """The rows of a table by id, for whoever says what it reads of them by other means."""

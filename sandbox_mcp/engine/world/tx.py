@@ -81,7 +81,7 @@ class Tx:
             if cells is None:
                 transaction.rows(schema.name)
                 raise NoDataError(f"there is no {_words(table)}")
-            return row_of(table, cells, lambda name: transaction.reads.add((schema.name, id_, name)))
+            return row_of(table, cells, lambda name: transaction.reads_cell(schema.name, id_, name))
         found = self.all(table, **equal)
         if len(found) > 1:
             raise DuplicateError(f"there are {len(found)} such rows of {_words(table)}, not one")

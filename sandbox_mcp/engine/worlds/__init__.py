@@ -56,6 +56,10 @@ def named(name: str) -> World:
     """
     if name in BUILT_IN:
         return _declared_at(BUILT_IN[name])
+    if "+" in name:
+        from sandbox_mcp.engine.worlds.composite import JOINED, composite
+
+        return composite(*map(named, name.split(JOINED)))
     for path in files():
         for world in (*load(path), *_filled(path)):
             if world.name == name:
