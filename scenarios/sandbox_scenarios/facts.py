@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, cast, get_args
 
-from sandbox_scenarios.errors import ValueProblemError
-from sandbox_scenarios.model import Fact, FactType
-from sandbox_scenarios.units import (
+from sandbox_mcp.engine.talk.units import (
     SECONDS,
     UNITS,
     currency_code,
@@ -20,6 +18,8 @@ from sandbox_scenarios.units import (
     unit_of_measure,
     unit_of_time,
 )
+from sandbox_scenarios.errors import ValueProblemError
+from sandbox_scenarios.model import Fact, FactType
 
 TYPES: tuple[FactType, ...] = get_args(FactType)
 OPTIONS = ("about", "attribute", "not", "unit", "direction")

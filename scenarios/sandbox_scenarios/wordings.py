@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox_mcp.engine.talk.units import SECONDS, listed
 from sandbox_scenarios.facts import DEEDS
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import SECONDS, listed
 
 _MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
 INABILITY = listed(

@@ -8,11 +8,11 @@ import re
 from typing import Any
 
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.values import FAMILIES, Mention
+from sandbox_mcp.engine.talk.units import UNITS
 
 READ_AS: dict[str, tuple[str, ...]] = {
     "time": ("time",),

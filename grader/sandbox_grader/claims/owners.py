@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import listed
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
 from sandbox_grader.claims.values import Mention
+from sandbox_mcp.engine.talk.units import listed
 
 _SAME_WORDS = {
     "high": listed("high, highs, max, maximum, highest, top, peak, peaks, warmest, up to, reach, reaches, daytime"),

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.clauses import Spoken
@@ -18,6 +17,7 @@ from sandbox_grader.claims.equality import ANY_NOUN, APPROXIMATELY, READ_AS, cur
 from sandbox_grader.claims.normal import FUNCTION_WORDS, one_of
 from sandbox_grader.claims.owners import COMPARED, attribute_of, nearer, owner_of, words_near
 from sandbox_grader.claims.values import Mention
+from sandbox_mcp.engine.talk.units import UNITS
 
 _LOOSE = re.compile(
     r"^\W*(?:(?:and|or|but|so|no|not|actually|well|wait|sorry|rather|in fact|make that|instead|then again|hmm|maybe"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_scenarios.model import Fact
-from sandbox_scenarios.units import UNITS
 
 from sandbox_grader.claims.asserted import only_offered, standing, superseded
 from sandbox_grader.claims.background import Background
@@ -23,6 +22,7 @@ from sandbox_grader.claims.normal import one_of
 from sandbox_grader.claims.owners import is_of
 from sandbox_grader.claims.rivals import Contest, on_condition
 from sandbox_grader.claims.values import Mention
+from sandbox_mcp.engine.talk.units import UNITS
 
 _RIVALS: Mapping[str, tuple[str, ...]] = {
     "count": ("number", "duration"),

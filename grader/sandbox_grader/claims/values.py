@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox_scenarios.units import UNITS
-
 from sandbox_grader.claims.normal import MONTHS, any_case, kept
+from sandbox_mcp.engine.talk.units import UNITS
 
 _Kind = Literal["time", "date", "weekday", "duration", "money", "temperature", "quantity", "phone", "number", "percent"]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -1,0 +1,213 @@
+"""A message as plain text: without reasoning, code, markdown and typography, its contractions written out.
+
+Policy: the one normaliser for agents' messages, used by simulated users and by the grader. Nothing that a reader would
+take for said is dropped; a line stays a line. Reasoning that a model put into its reply is no part of what it said.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from sandbox_mcp.engine.talk.patterns import WORDY, Lazy, any_case
+
+LONGEST = 12_000
+"""Of a longer message its beginning and its end are read, half of this each."""
+_KEPT = 512
+"""So many messages are remembered as they were read: several readers look at one."""
+
+_REASONING = Lazy(
+    r"<(think|thinking|thought|reasoning|reflection|scratchpad)>(?:(?!</\1>).)*+(?:</\1>|\Z)"
+    r"|\A(?:(?!</?think).)*+</think(?:ing)?>",
+    WORDY | re.DOTALL,
+)
+_FENCE = Lazy(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
+_RAW = Lazy(
+    r"^[ \t]*(?:```|~~~)(?:json|python|tool_call|xml|yaml)[ \t]*\n(?:(?!^[ \t]*(?:```|~~~)).*\n?)*+(?:^[ \t]*(?:```"
+    r"|~~~)[ \t]*$)?",
+    re.MULTILINE,
+)
+
+
+def without_reasoning(message: str) -> str:
+    r"""A message without the reasoning that some models write into it between tags, closed or not.
+
+    What stands before a closing tag that was never opened is reasoning, too: chat templates open it for the model.
+
+    >>> without_reasoning("<think>They want 8.\nI see.</think>\nIt is 8.")
+    'It is 8.'
+    """
+    if "<" not in message or ">" not in message:
+        return message
+    bare = _REASONING.sub("", message)
+    return bare.strip() if bare != message else message
+
+
+def without_code(text: str) -> str:
+    """A text without fenced code in a programming language; other fences lose their marks and keep their words."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return _FENCE.sub("", _RAW.sub("\n", text))
+
+
+# -- typography and markdown ---------------------------------------------------------------------------------------
+
+_TYPOGRAPHY = {
+    **dict.fromkeys(map(ord, "‘’‚‛`´ʼ"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟«»"), '"'),
+    **dict.fromkeys(map(ord, "‐‑‒−"), "-"),
+    **dict.fromkeys(map(ord, "–—―"), "–"),
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff\u00ad*"), None),
+    ord("İ"): "I", ord("•"): "\n", ord("→"): " = ", ord("⇒"): " = ", ord("≈"): "about ", ord("~"): "about ",
+    ord("|"): " ; ", ord("\t"): " ", ord("…"): ". ", ord("？"): "?", ord("！"): "!", ord("。"): ". ",
+    ord("\r"): "\n",
+}  # fmt: skip
+_THIN_THOUSANDS = Lazy("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
+_TIMES = Lazy(r"(?<=\d)(?:\*| \* )(?=\d)")
+"""An asterisk that multiplies; all others are markdown."""
+_LINK = Lazy(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
+_STRUCK = any_case(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
+_TABLE_RULE = Lazy(r"\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?)?[ \t]*")
+_LINE_START = Lazy(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
+_ITEM = Lazy(
+    r"^([ \t>*_-]*)(\d{1,2})[.)][ \t]+(?=\S)(?!(?:january|february|march|april|may|june|july|august|september"
+    r"|october|november|december)\b)",
+    re.MULTILINE | WORDY,
+)
+_UNDERSCORES = Lazy(r"(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+_PICTURE = Lazy(
+    "(?<=[\\w%°)€$£¥₹.!]) ?([\u2600-\u26ff\u2702-\u27bf\U0001f000-\U0001faff\ufe0f]+) +"
+    "(?=[A-Z]|(?:your?|the|it|i|that|this|there|here|so|and)\\b)"
+)
+"""A picture behind which a new sentence begins."""
+_DOTTED = any_case(
+    r"\b(?=\w{1,6}+\.)(?:(a|p)\. ?m\b\.?|(e\.g|i\.e|dr|mr|mrs|ms|st|ave|approx|vs|no(?=\. ?\d))\.(?= ?[\w'\"])"
+    r"|(?<!['°])(?<!° )((?-i:[A-Z]))\.(?= (?-i:[A-Z])))"
+)
+_CONTRACTION = any_case(r"\b(ca|wo|sha|ai|[a-z]{2,6})n't\b|'(ll|ve|re|m|d|s)\b")
+_SLANG = any_case(
+    r"\b(?:(e|re|un)-(?=[a-z]{3})|(wi-fi)|(cannot)|(gonna)|(wanna)|(dont|doesnt|didnt|isnt|wasnt|wont|cant|couldnt"
+    r"|havent|hasnt)|(ive|im))\b"
+)
+_ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would"}
+_PARTICIPLE = any_case(
+    r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent|written"
+    r"|made|put|kept|found|(?!need\b|feed\b|prefer)\w{2,}ed)\b"
+)
+_IS_AFTER = any_case(
+    r"\b(?:it|that|there|here|he|she|what|who|where|when|everyone|everybody|everything|nobody|nothing|this|wifi|one|all"
+    r"|how|which)$"
+)
+_MANY_SPACES = Lazy(r"[ ]{2,}")
+
+
+@lru_cache(maxsize=_KEPT)
+def plain(message: str) -> str:
+    """A message in its plain form, in its own case. Lines stay lines; numbers stay as they were written.
+
+    >>> plain("**Done!** I've texted Rolf — he’s at the café…")
+    'Done! I have texted Rolf – he is at the café. '
+    """
+    text = without_code(without_reasoning(message))
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
+    if "~~" in text or "</" in text:
+        text = _STRUCK.sub(_untrue, text)
+    if "|" in text:
+        text = _with_old_columns_named(text)
+    if "*" in text:
+        text = _TIMES.sub(" × ", text)
+    text = text.replace("->", "→")
+    if not text.isascii():
+        text = _THIN_THOUSANDS.sub("", text)
+    text = text.translate(_TYPOGRAPHY)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.replace("°", "\ue000")).replace("\ue000", "°").replace("–", " – ")
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    text = _LINE_START.sub("", _unnumbered(text))
+    if "_" in text:
+        text = _UNDERSCORES.sub("", text)
+    if "." in text:
+        text = _DOTTED.sub(_undotted, text)
+    if "'" in text:
+        text = _CONTRACTION.sub(_expanded, text)
+    text = _SLANG.sub(_written_out, text)
+    if not text.isascii():
+        text = _PICTURE.sub(lambda found: f" {found[1]}. ", text)
+    return _MANY_SPACES.sub(" ", text)
+
+
+def lowered(text: str) -> str:
+    """A text in lower case, every letter in its place."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(char.lower()[0] for char in text)
+
+
+def _untrue(struck: re.Match[str]) -> str:
+    """Text that is struck through, as an untrue statement on a line of its own."""
+    return f"\nIt is not true that {struck[1] or struck[2]}\n"
+
+
+def _with_old_columns_named(text: str) -> str:
+    """The text with the head of a column of former values before each of its cells, as ``Old price: 3 EUR``."""
+    lines = text.split("\n")
+    heads: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        if "|" not in line:
+            heads = {}
+        elif _TABLE_RULE.fullmatch(line.strip()) and number:
+            names = [name.strip(" *_:") for name in _cells_of(lines[number - 1])]
+            heads = {place: name for place, name in enumerate(names) if name.lower().startswith(_OLD)}
+        elif heads:
+            cells = enumerate(_cells_of(line))
+            named = (f" {heads[n]}: {cell} " if n in heads and cell.strip() else cell for n, cell in cells)
+            lines[number] = f"|{'|'.join(named)}|"
+    return "\n".join(lines)
+
+
+_OLD = ("old", "previous", "former", "original", "prior", "before", "was")
+
+
+def _cells_of(line: str) -> list[str]:
+    return line.strip().removeprefix("|").removesuffix("|").split("|")
+
+
+def _unnumbered(text: str) -> str:
+    """A list without its numbers; a number that may be the answer itself stays, as in "3. That is all of them."."""
+    items = list(_ITEM.finditer(text))
+    if not items:
+        return text
+    in_order = [int(item[2]) for item in items] == list(range(1, len(items) + 1))
+    if not in_order and any(text[item.end()].isdigit() for item in items):
+        return text
+    bare = _ITEM.sub(r"\1", text)
+    return bare if len(items) > 1 or any(char.isdigit() for char in bare) else text
+
+
+def _undotted(found: re.Match[str]) -> str:
+    return f"{found[1]}m" if found[1] else found[2] or found[3]
+
+
+def _written_out(found: re.Match[str]) -> str:
+    for group, written in _SLANG_AS.items():
+        if found[group]:
+            return written or found[group]
+    text = found[0].lower()
+    return "I have" if text == "ive" else "I am" if text == "im" else f"{_STEMS.get(text[:-2], text[:-2])} not"
+
+
+_SLANG_AS = {1: "", 2: "wifi", 3: "can not", 4: "going to", 5: "want to"}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is", "can": "can", "won": "will"}
+
+
+def _expanded(found: re.Match[str]) -> str:
+    if found[1]:
+        stem = _STEMS.get(found[1].lower(), found[1])
+        return (stem.capitalize() if found[1][0].isupper() else stem) + " not"
+    ending = found[2].lower()
+    behind = _PARTICIPLE.match(found.string, found.end())
+    if behind and (ending == "d" or (ending == "s" and behind[1].lower() == "been")):
+        return " had" if ending == "d" else " has"
+    if ending != "s":
+        return _ENDINGS[ending]
+    return " is" if _IS_AFTER.search(found.string, max(0, found.start() - 12), found.start()) else "'s"
