@@ -9,10 +9,10 @@ from typing import Any
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.clauses import Spoken
-from sandbox_grader.claims.normal import one_of
-from sandbox_grader.claims.values import FAMILIES, Mention
+from sandbox_mcp.engine.talk.clauses import Talk
+from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 from sandbox_mcp.engine.talk.units import UNITS
+from sandbox_mcp.engine.talk.values import FAMILIES, Mention
 
 READ_AS: dict[str, tuple[str, ...]] = {
     "time": ("time",),
@@ -30,7 +30,7 @@ READ_AS: dict[str, tuple[str, ...]] = {
 """As what kinds of mentions a fact may be written."""
 SHARES = {"money": 0.01, "quantity": 0.006, "temperature": 0.006, "duration": 0.006}
 """How far rounding may go, as a share of the value."""
-APPROXIMATELY = re.compile(
+APPROXIMATELY = Lazy(
     r"(?:about|around|roughly|approximately|nearly|almost|just (?:over|under|shy of|short of)|some|approx|close to"
     r"|a (?:little|bit) (?:over|under|more than|less than)|circa|or so|give or take)[^\d]{0,12}$"
 )
@@ -45,12 +45,12 @@ def number_in(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def is_value_of(item: Mention, fact: Fact, spoken: Spoken) -> bool:
+def is_value_of(item: Mention, fact: Fact, talk: Talk) -> bool:
     """Whether a mention is one of the values of a fact."""
-    return any(_equals(item, value, fact, spoken) for value in fact.value)
+    return any(_equals(item, value, fact, talk) for value in fact.value)
 
 
-def _equals(item: Mention, value: Any, fact: Fact, spoken: Spoken) -> bool:
+def _equals(item: Mention, value: Any, fact: Fact, talk: Talk) -> bool:
     """Whether a mention is a value of a fact, in the fact's or in any unit, rounded as people do."""
     kind = fact.type
     if kind == "weekday":
@@ -67,10 +67,10 @@ def _equals(item: Mention, value: Any, fact: Fact, spoken: Spoken) -> bool:
         return False
     if kind == "count":
         return _counted(item, number, fact.unit)
-    return _measured(item, number, fact, spoken)
+    return _measured(item, number, fact, talk)
 
 
-def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
+def _measured(item: Mention, number: float, fact: Fact, talk: Talk) -> bool:
     kind = fact.type
     if item.kind == "phone":
         return kind == "number" and str(item.value).lstrip("0") == str(int(number))
@@ -79,12 +79,12 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
     if kind == "duration" and item.kind == "time":
         return (
             (item.number == number / 60 and not item.half)
-            or (item.number == number and _TIMER.search(spoken.low) is not None)
-        ) and bool(re.search(r"\d[:h]\d", spoken.low[item.start : item.end]))
+            or (item.number == number and _TIMER.search(talk.low) is not None)
+        ) and any(sign in talk.low[item.start : item.end] for sign in ":h")
     if kind == "number":
         said = item.number / item.factor  # as it is written, whatever it is a number of
         return math.isclose(said, number) or (
-            not number.is_integer() and _near(said, number, item.step / item.factor, spoken, item, SHARES["quantity"])
+            not number.is_integer() and _near(said, number, item.step / item.factor, talk, item, SHARES["quantity"])
         )
     if kind == "money" and item.kind == "money" and not currency_fits(item.unit, fact.unit):
         return False
@@ -94,11 +94,11 @@ def _measured(item: Mention, number: float, fact: Fact, spoken: Spoken) -> bool:
     if kind == "quantity" and item.kind == "quantity":
         dimension, factor = UNITS.get(fact.unit.lower(), ("", 1.0))
         found, step = item.number / factor, item.step / factor
-        return dimension == item.unit and _near(found, number, step, spoken, item, SHARES[kind])
+        return dimension == item.unit and _near(found, number, step, talk, item, SHARES[kind])
     if kind == "temperature" and abs(item.number - number) <= min(0.5, item.step / 2) + 1e-9:
         return True
     share = SHARES.get(kind, 0.006)
-    return _near(item.number, number, item.step, spoken, item, share, whole=kind == "duration")
+    return _near(item.number, number, item.step, talk, item, share, whole=kind == "duration")
 
 
 def currency_fits(written: str, wanted: str) -> bool:
@@ -106,13 +106,13 @@ def currency_fits(written: str, wanted: str) -> bool:
     return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
 
 
-_TIMER = re.compile(r"\b(?:timers?|countdown|counting down)\b|[⏲⏱]")
+_TIMER = Lazy(r"\b(?:timers?|countdown|counting down)\b|[⏲⏱]")
 """Says that minutes and seconds are told, not hours and minutes."""
 _COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
 
 
 def _near(
-    found: float, wanted: float, step: float, spoken: Spoken, item: Mention, share: float, *, whole: bool = False
+    found: float, wanted: float, step: float, talk: Talk, item: Mention, share: float, *, whole: bool = False
 ) -> bool:
     off = abs(found - wanted)
     if off <= 1e-9 * max(1.0, abs(wanted)):
@@ -120,7 +120,7 @@ def _near(
     if whole and step and 0 <= wanted - found < step and off <= max(60.0, 0.006 * wanted):
         return True  # 14 hours and 34 minutes, the seconds left out
     allowed = step / 2 + 1e-9
-    if APPROXIMATELY.search(spoken.low[max(0, item.start - 24) : item.start]):
+    if APPROXIMATELY.search(talk.low[max(0, item.start - 24) : item.start]):
         share = max(share, _ABOUT)
         tens = next((power for power in (1000, 100, 10) if found and step >= 1 and found % (power * step) == 0), 1)
         allowed = max(allowed, tens * step / 2)
@@ -185,7 +185,7 @@ def minutes_of(value: Any) -> int:
     return hour % 24 * 60 + int(found[2] or 0)
 
 
-_DAY = re.compile(r"\s*(?:(\d{4})-)?(?:(\d{1,2})-)?(\d{1,2})(?=\s|T|$)")
+_DAY = Lazy(r"\s*(?:(\d{4})-)?(?:(\d{1,2})-)?(\d{1,2})(?=\s|T|$)")
 """``2026-03-29``, ``03-29`` or ``29``, and the day of a moment such as ``2026-03-29 14:40:00``."""
 
 

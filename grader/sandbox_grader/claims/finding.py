@@ -1,14 +1,18 @@
-"""What reading a message for one fact comes to: stated, missing or contrary, and why, in words for people."""
+"""A verdict on one fact: stated, missing, contrary or in doubt, and why, in words for people."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+Outcome = Literal["stated", "missing", "contrary", "doubt"]
+"""``missing``: nothing was said about it. ``contrary``: it was denied, taken back, or something else was said in its
+place. ``doubt``: what was said can be read either way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``missing``: nothing was said about it. ``contrary``: it was denied, taken back, or something else was said."""
+    """A verdict on one fact; ``shown`` is the value that was stated in its place, if any."""
 
-    outcome: Literal["stated", "missing", "contrary"]
+    outcome: Outcome
     why: str
     shown: str = ""
 
@@ -26,3 +30,8 @@ def missing(why: str) -> Finding:
 def contrary(why: str, shown: str = "") -> Finding:
     """The message denies the fact, takes it back or states another."""
     return Finding("contrary", why, shown)
+
+
+def doubtful(why: str) -> Finding:
+    """The message can be read as stating the fact, and as not stating it."""
+    return Finding("doubt", why)

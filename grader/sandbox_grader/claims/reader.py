@@ -1,30 +1,33 @@
-"""Reads a message for the facts that it should state.
+"""Reads a message for the facts that it should state: told, not told, or in doubt.
 
-Policy: deterministic, explained and linear in the length of the message. Of a very long message the first and the last
-part are read.
+Policy: deterministic, explained and linear in the length of the message. What is in doubt neither proves nor voids.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims import accounts, deeds, refusals, states, surplus
+from sandbox_grader.claims import deeds, refusals, states
 from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.clauses import Spoken, read
 from sandbox_grader.claims.equality import READ_AS
 from sandbox_grader.claims.finding import Finding
 from sandbox_grader.claims.typed import typed
-from sandbox_grader.claims.values import Mention, mentions
 from sandbox_grader.claims.wordings import worded
+from sandbox_mcp.engine.talk.clauses import Talk, read
+from sandbox_mcp.engine.talk.patterns import Lazy
+from sandbox_mcp.engine.talk.values import Mention, mentions
 
 NOTHING = Background()
+_RAW = Lazy(r"['\"]\w+['\"]\s{0,2}:\s")
+_MOST_RAW, _MOST_PHONES = 12, 6
+"""So many keys of raw results, or other telephone numbers, make a dump."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What a message was heard to say: one finding per fact, an unsupported claim and a dump, each None or in words."""
+    """The verdicts on a message: one finding per fact, a claim that nothing bears out and a dump, in words."""
 
     findings: tuple[Finding, ...]
     invented: str | None = None
@@ -45,94 +48,79 @@ class Hearing:
         return next((item.why for item in self.findings if item.outcome == "contrary"), None)
 
 
-def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = ()) -> Hearing:
-    """What a message says of some facts.
+def hear(
+    message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = (),
+    own: Sequence[str] = (),
+) -> Hearing:  # fmt: skip
+    """Verdicts on a message.
 
     Args:
         message: the message as it was sent.
         facts: what it should state, with their placeholders filled.
         back: what it is read against.
         context: further facts that may well stand in the message, because the session asks for them too.
+        own: words that the tools of the session declare for telling of what they did.
     """
-    every = [*facts, *(fact for fact in context if fact not in facts)]
-    invented = _invented(message, back, any(fact.type == "undone" for fact in every))
+    every = (*facts, *(fact for fact in context if fact not in facts))
+    wanted = frozenset(str(value) for fact in every if fact.type == "deed" for value in fact.value)
+    held_back = any(fact.type == "undone" for fact in every)
+    invented = _invented(message, back, wanted, held_back)
     if not facts:
         return Hearing((), invented)
-    spoken, found = _spoken(message), _mentions(message)
+    talk, found = read(message), mentions(read(message).text)
     findings = tuple(
-        _finding(spoken, found, fact, [other for other in every if other is not fact], back) for fact in facts
+        _finding(talk, found, fact, [other for other in every if other is not fact], back, own) for fact in facts
     )
-    wrong = accounts.misreported(spoken, found, every, back) if any(fact.type == "deed" for fact in facts) else None
-    if wrong:
-        findings = tuple(wrong if fact.type == "deed" else item for fact, item in zip(facts, findings, strict=True))
-    elsewhere = accounts.misplaced_switch(spoken, every, back)
-    if elsewhere:
-        findings = (elsewhere, *findings[1:])
-    return Hearing(findings, invented, surplus.dumped(spoken, every, found, back))
+    return Hearing(findings, invented, dumped(message, every, found))
 
 
 @lru_cache(maxsize=256)
-def claims_deeds(message: str) -> bool:
-    """Whether a message claims any deed, done or not, or tells of one to a person; else it can invent none."""
-    if not surplus.has_words_for_deeds(message):
-        return False
-    spoken = _spoken(message)
-    return any(True for _ in surplus.deeds_told(spoken)) or accounts.tells_of_persons(spoken)
-
-
-@lru_cache(maxsize=64)
-def _invented(message: str, back: Background, undone: bool) -> str | None:
-    """The words of a deed that nothing did, the same for all facts; holding back may be told as cancelling."""
-    spoken = _spoken(message)
-    allowing = replace(back, deeds=back.deeds | {"remove"}) if undone else back
-    return (
-        surplus.unsupported(spoken, allowing) or accounts.misdirected(spoken, back) or accounts.told_role(spoken, back)
-    )
+def _invented(message: str, back: Background, wanted: frozenset[str], held_back: bool) -> str | None:
+    """A deed that nothing did; holding back may be told as cancelling."""
+    return deeds.false_claim(read(message), back, wanted, back.deeds | {"remove"} if held_back else back.deeds)
 
 
 def withdraws(message: str) -> bool:
-    """Whether a message takes back what was said before it."""
-    return _spoken(message).withdrawn > 0
-
-
-def only_planned(message: str, words: Sequence[str]) -> bool:
-    """Whether a message has words for a deed and only plans what they say."""
-    return deeds.only_planned(_spoken(message), words)
+    """Whether a message takes back what was said before it, and says nothing in its place."""
+    talk = read(message)
+    return talk.withdrawn > 0 and not any(clause.states and clause.start > talk.withdrawn for clause in talk.clauses)
 
 
 def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> tuple[Finding, ...]:
     """Whether a message claims what it must not: deeds only where it tells them in so many words."""
-    spoken, found = _spoken(message), _mentions(message)
+    talk = read(message)
+    found = mentions(talk.text)
     return tuple(
-        deeds.plainly(spoken, fact) if fact.type == "deed" else _finding(spoken, found, fact, (), back)
+        deeds.plainly(talk, fact) if fact.type == "deed" else _finding(talk, found, fact, (), back, ())
         for fact in facts
     )
 
 
-@lru_cache(maxsize=256)
-def _spoken(message: str) -> Spoken:
-    return read(message)
+def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str | None:
+    """Why a message is a dump rather than an answer: raw results, or many telephone numbers nobody asked for."""
+    if len(_RAW.findall(message)) >= _MOST_RAW:
+        return "hands out raw results"
+    phones = {item.value for item in found if item.kind == "phone"}
+    if len(phones) >= _MOST_PHONES and len(phones) > 3 * sum(fact.type == "phone" for fact in facts):
+        return f"hands out {len(phones)} phone numbers"
+    return None
 
 
-@lru_cache(maxsize=256)
-def _mentions(message: str) -> Sequence[Mention]:
-    return mentions(_spoken(message).text)
-
-
-def _finding(spoken: Spoken, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
+def _finding(
+    talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background, own: Sequence[str]
+) -> Finding:
     if fact.type in READ_AS:
-        return typed(spoken, fact, others, found, back)
+        return typed(talk, found, fact, others, back)
     if fact.type == "deed":
-        return deeds.told(spoken, fact, others, back.names)
+        return deeds.told(talk, fact, back, own)
     if fact.type == "undone":
-        return deeds.undone(spoken, fact)
+        return deeds.undone(talk, fact)
     if fact.type == "cannot":
-        alone = all(other.type in ("cannot", "text") for other in others)
-        return refusals.refused(spoken, fact, found if alone else (), back)
+        return refusals.refused(talk, fact)
     if fact.type == "state":
-        return states.state(spoken, fact, back.things)
+        return states.state(talk, fact, back.things)
     if fact.type == "polarity":
-        return states.polarity(spoken, fact, back)
+        return states.polarity(talk, fact)
     if fact.type == "direction":
-        return states.direction(spoken, fact)
-    return worded(spoken, fact, others, back)
+        return states.direction(talk, fact)
+    return worded(talk, fact, others, back)

@@ -10,17 +10,24 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations, product
 
-from sandbox_grader.claims.clauses import Spoken, read
 from sandbox_grader.claims.equality import currency_fits
-from sandbox_grader.claims.normal import FUNCTION_WORDS
-from sandbox_grader.claims.values import Mention, mentions
-from sandbox_grader.claims.verbs import stem_of
+from sandbox_mcp.engine.talk.clauses import Talk, read
+from sandbox_mcp.engine.talk.deeds import stem
+from sandbox_mcp.engine.talk.patterns import Lazy, one_of
+from sandbox_mcp.engine.talk.values import Mention, mentions
 
-INSULTS = re.compile(
+INSULTS = Lazy(
     r"\b(?:hate (?:you|u|her|him|them|this)|idiots?|stupid|morons?|losers?|shut up|fools?|jerks?|bastards?|bitch\w*"
     r"|fuck\w*|shit\w*|ass(?:hole)?s?|damn you|dumb\w*|pathetic|screw you|go to hell|drop dead|ugly|disgusting|despise"
     r"|worthless|crap|sucks?|piss off|get lost|imbeciles?|scum|creeps?|liars?|useless)\b"
 )
+FUNCTION_WORDS = one_of(
+    "the a an is are was were be been will would it its that this there here of in on at to for by with and or but so "
+    "no not from as your you i me my we our us he she they them his her their has have had do does did just only also "
+    "now then about if when what how can could all am some any more very really too well out up off into again back "
+    "one both two"
+)
+"""Words without a content of their own."""
 OPPOSITES = (
     ("early", "late"), ("earlier", "later"), ("before", "after"), ("on", "off"), ("open", "closed"), ("yes", "no"),
     ("arrived", "lost"), ("come", "stay"), ("accept", "decline"), ("can", "cannot"), ("sold", "unsold"),
@@ -40,50 +47,50 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
         models: texts that say what was to be said; without any only insults and withdrawals are found.
         synonyms: groups of words that may stand for each other.
     """
-    spoken = read(text)
-    insult = INSULTS.search(spoken.low)
+    talk = read(text)
+    insult = INSULTS.search(talk.low)
     if insult and not any(insult[0] in model.lower() for model in models):
         return f"insults: {insult[0]!r}"
     compared = [_model(model) for model in models]
-    if _taken_back(spoken) and not any(_taken_back(model) for model, _ in compared):
+    if _taken_back(talk) and not any(_taken_back(model) for model, _ in compared):
         return "takes back what it says"
     if not models:
         return None
-    if all(_denied(spoken, synonyms) != _denied(model, synonyms) for model, _ in compared):
+    if all(_denied(talk, synonyms) != _denied(model, synonyms) for model, _ in compared):
         return "denies what it should say, or says what it should deny"
-    opposite = _opposite(spoken, [model for model, _ in compared])
+    opposite = _opposite(talk, [model for model, _ in compared])
     if opposite:
         return f"says {opposite!r}, the opposite"
-    further = _further(mentions(spoken.text), [item for _, values in compared for item in values])
+    further = _further(mentions(talk.text), [item for _, values in compared for item in values])
     if further:
-        return f"adds {spoken.text[further.start : further.end].strip()!r}"
+        return f"adds {talk.text[further.start : further.end].strip()!r}"
     longest = max(len(_content(model)) for model, _ in compared)
-    if len(_content(spoken)) > 2 * longest + MOST_MORE:
+    if len(_content(talk)) > 2 * longest + MOST_MORE:
         return "says much more than was to be said"
     return None
 
 
-def _taken_back(spoken: Spoken) -> bool:
-    return spoken.withdrawn > 0 or any(clause.untrue for clause in spoken.clauses)
+def _taken_back(talk: Talk) -> bool:
+    return talk.withdrawn > 0
 
 
 @lru_cache(maxsize=2048)
-def _model(text: str) -> tuple[Spoken, tuple[Mention, ...]]:
-    spoken = read(text)
-    return spoken, tuple(mentions(spoken.text))
+def _model(text: str) -> tuple[Talk, tuple[Mention, ...]]:
+    talk = read(text)
+    return talk, tuple(mentions(talk.text))
 
 
-def _denied(spoken: Spoken, synonyms: Sequence[Sequence[str]]) -> bool:
+def _denied(talk: Talk, synonyms: Sequence[Sequence[str]]) -> bool:
     """Whether the text denies on the whole: an odd number of denials, cancelling words counted with them."""
-    count = sum(len(clause.denials) for clause in spoken.clauses if not clause.asks)
+    count = sum(len(clause.denials) for clause in talk.clauses if not clause.asks)
     negative = {"cancelled", "canceled", "off", "called"}
     if any(negative & {word.lower() for word in group} for group in synonyms):
         return False
     return count % 2 == 1
 
 
-def _opposite(spoken: Spoken, models: Sequence[Spoken]) -> str | None:
-    said = set(re.findall(r"[a-z]+", spoken.low))
+def _opposite(talk: Talk, models: Sequence[Talk]) -> str | None:
+    said = set(re.findall(r"[a-z]+", talk.low))
     wanted = {word for model in models for word in re.findall(r"[a-z]+", model.low)}
     for first, second in OPPOSITES:
         for right, wrong in ((first, second), (second, first)):
@@ -122,5 +129,5 @@ def _alike(first: Mention, second: Mention) -> bool:
     )
 
 
-def _content(spoken: Spoken) -> set[str]:
-    return {stem_of(word) for word in re.findall(r"[^\W\d_]{3,}", spoken.low) if word not in FUNCTION_WORDS}
+def _content(talk: Talk) -> set[str]:
+    return {stem(word) for word in re.findall(r"[^\W\d_]{3,}", talk.low) if word not in FUNCTION_WORDS}

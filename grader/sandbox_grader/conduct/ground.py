@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandbox_grader.claims.normal import plain
 from sandbox_grader.conduct.observed import ObservedSession
 from sandbox_grader.grading.values import is_array, is_object, leaves, within_floats
 from sandbox_grader.users.values import TAIL, Value, digits
+from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?(?![\w]|\.\d)")
@@ -125,7 +125,7 @@ def _given(texts: tuple[str, ...]) -> _Given:
     """Read texts; most of them are the descriptions of tools, which many sessions have in common."""
     joined = " ; ".join(texts)
     stems = frozenset(map(stem, _WORD.findall(joined.casefold())))
-    numbers = frozenset(float(found[0]) for found in _NUMBER.finditer(plain(joined)))
+    numbers = frozenset(float(found[0]) for found in _NUMBER.finditer(figured(joined)))
     return _Given(joined.casefold(), tuple(map(digits, texts)), stems, numbers)
 
 

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from sandbox_grader.claims.normal import plain
-from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import computes, named_leaves
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession
 from sandbox_grader.grading.values import is_number, leaves
+from sandbox_mcp.engine.talk.numbers import figured
+from sandbox_mcp.engine.talk.values import mentions
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 from sandbox_mcp.engine.world.clock import to_timestamp
 
@@ -126,7 +126,7 @@ class _Known:
                 self._clock = self._clock or any(abs(value - event.clock) < LOOKED for value in near)
             elif isinstance(item, str):
                 self._dated = self._dated or bool(_YEAR.search(item))
-                self._of_day |= {int(found.number) for found in mentions(plain(item)) if found.kind == "time"}
+                self._of_day |= {int(found.number) for found in mentions(figured(item)) if found.kind == "time"}
 
     def _take(self, item: Any) -> None:
         for value in leaves(item):

@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sandbox_grader.claims.normal import plain
-from sandbox_grader.claims.values import mentions
 from sandbox_grader.conduct.ground import Ground, computes, named_leaves, step_of, take_in
 from sandbox_grader.conduct.moments import SAME, is_moment, moments_in
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
 from sandbox_grader.grading.values import is_number, remembered
+from sandbox_mcp.engine.talk.numbers import figured
+from sandbox_mcp.engine.talk.values import mentions
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 WORKED_OUT = frozenset({"duration", "money", "temperature", "quantity", "percent", "number"})
@@ -198,7 +198,7 @@ class _Amount:
 @remembered(4096)
 def _amounts(text: str) -> tuple[_Amount, ...]:
     """The amounts of a text whose units tell them apart, round ones to the last digit that is not zero."""
-    told = plain(text)
+    told = figured(text)
     found: list[_Amount] = []
     for item in mentions(told) if _has_digit(told) else ():
         if item.kind in WORKED_OUT:

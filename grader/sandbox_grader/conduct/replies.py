@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sandbox_grader.claims.states import letters, wording
+from sandbox_grader.claims.states import letters, names_pattern
 from sandbox_grader.conduct.observed import SENDING, ConductFinding, ObservedSession, is_reply, text_of, words
 from sandbox_grader.grading.values import leaves
 from sandbox_mcp.engine.tools import World
@@ -254,8 +254,8 @@ def _single_switches(home: World) -> _SingleSwitches | None:
         return None
     state = r" (?:is|are) (?:(?:now|already|currently|still|again) )*(?:(?:turned|switched) )?"
     said = re.compile(
-        rf"\b(?:(?P<own>{wording(own)})"
-        rf"|(?P<other>{wording(other) or '(?!)'})(?={state}(?:on|off|enabled|disabled)(?:\W*$|[,;:])))"
+        rf"\b(?:(?P<own>{names_pattern(own)})"
+        rf"|(?P<other>{names_pattern(other) or '(?!)'})(?={state}(?:on|off|enabled|disabled)(?:\W*$|[,;:])))"
         rf"{state}(?P<state>on|off|enabled|disabled)\b(?! \w+ing\b)",
         re.IGNORECASE,
     )

@@ -59,7 +59,7 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
         elif item["kind"] == "unwanted":
             yield f"unwanted: {item['text']} (#{item['seq']})"
         elif item["kind"] == "untrue":
-            yield f"untrue: {item['text']} (#{item['seq']}), which voids the score"
+            yield f"untrue: {item['text']} (#{item['seq']})"
     values = verdict.values
     yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turns {values['turn_count']}"
     corrected = values["corrected"]

@@ -1,13 +1,14 @@
 """The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
 
 Policy: the score is what the milestones earned, nothing if a minefield was met, and the share that is left after
-everything that was changed without being asked for. What doing nothing earns stands beside it. A reply that says
-nothing of what was asked loses its milestone; one that is false voids the session, because its user acts on it. Only
-the last word on a matter counts: a failure told on the way to success is not an untruth, nor is one that happened.
+everything that was changed without being asked for. What doing nothing earns stands beside it. Words alone void
+nothing: a reply that is false loses the milestone that it is about, and is counted as a false claim beside the score.
+Where a reply is in doubt the score is an interval, from all doubts lost to all doubts won, and its middle is the figure
+that means are taken of.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
@@ -15,6 +16,7 @@ from sandbox_scenarios.model import MessageConstraint, Milestone, Scenario, Tabl
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.milestones.links import Links, links_of
+from sandbox_grader.milestones.listening import NOTHING_SETTLED, Doubts, Settled
 from sandbox_grader.milestones.matching import MatchedPlace, match
 from sandbox_grader.milestones.measures import is_fuzzy
 from sandbox_grader.milestones.referring import compared, named
@@ -22,7 +24,7 @@ from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
 from sandbox_grader.milestones.worked_out import as_far_as_used, with_results
-from sandbox_mcp.engine.trajectory import Message, Trajectory
+from sandbox_mcp.engine.trajectory import Trajectory
 
 FULL = 1 - 1e-9
 """The similarity from which on nothing is missing, and a minefield whose values are compared exactly is met."""
@@ -40,6 +42,16 @@ class Untruth:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """A fact of which it is not certain whether a message states it: the message's number in the log, and why."""
+
+    seq: int
+    milestone: str
+    fact: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class StrictResult:
     """What became of the milestones and minefields, by number, and of everything else in the world."""
 
@@ -51,21 +63,32 @@ class StrictResult:
     unwanted: tuple[Unwanted, ...]
     milestone_score: float
     untruths: tuple[Untruth, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    lost: float | None = None
+
+    @property
+    def high(self) -> float:
+        """The score with all doubts won: that of the milestones, as far as the session did no harm."""
+        return 0.0 if self.hit else self.milestone_score * remaining(self.unwanted)
+
+    @property
+    def low(self) -> float:
+        """The score with all doubts lost."""
+        return self.high if self.lost is None else min(self.lost, self.high)
 
     @property
     def score(self) -> float:
-        """The score: that of the milestones, as far as the session did no harm and told no untruth."""
-        return 0.0 if self.hit or self.untruths else self.milestone_score * remaining(self.unwanted)
+        """The middle of the interval; the score itself where nothing is in doubt."""
+        return (self.low + self.high) / 2
 
 
-def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
+def evaluate(scenario: Scenario, trajectory: Trajectory, settled: Settled = NOTHING_SETTLED) -> StrictResult:
     """Grade one session.
 
     The milestones' score is the mean, over all of them, of the similarity under the assignment to events that makes the
-    sum largest; 1 for a scenario without any. A minefield that was met voids it, and so does something untrue that the
-    agent left the user with; what unexplained changes leave of it is in
-    :data:`sandbox_grader.milestones.unwanted.GRADES`. What the agent worked out without a computing tool counts as
-    :mod:`sandbox_grader.milestones.worked_out` tells.
+    sum largest; 1 for a scenario without any. A minefield that was met voids it; what unexplained changes leave of it
+    is in :data:`sandbox_grader.milestones.unwanted.GRADES`. ``settled`` are doubts that a judge or people have settled.
+    What the agent worked out without a computing tool counts as :mod:`sandbox_grader.milestones.worked_out` tells.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 
@@ -73,26 +96,39 @@ def evaluate(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
         GraderError: the scenario's milestones refer to each other in a circle or to unknown ones.
     """
     check(scenario)
-    result = _evaluated(scenario, trajectory)
+    result = _best(scenario, trajectory, Doubts(settled))
+    if result.doubts:
+        lost = _best(scenario, trajectory, Doubts(settled, stated=False)).high
+        result = replace(result, lost=lost, doubts=result.doubts if lost < result.high - TIE else ())
+    return result
+
+
+TIE = 1e-9
+
+
+def _best(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictResult:
+    result = _evaluated(scenario, trajectory, doubts)
     if result.milestone_score < FULL:
         for other in with_results(scenario, trajectory):
-            found = _evaluated(scenario, other)
+            found = _evaluated(scenario, other, doubts)
             if (found.score, found.milestone_score) > (result.score, result.milestone_score):
                 result = found
     return result
 
 
-def _evaluated(scenario: Scenario, trajectory: Trajectory) -> StrictResult:
+def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictResult:
     timeline = Timeline(trajectory, scenario.home, scenario.world)
-    (nodes, placed), (fields, mines) = (_placed(links, timeline) for links in links_of(scenario))
+    (nodes, placed), (fields, mines) = (_placed(links, timeline, doubts) for links in links_of(scenario))
     hit = tuple(
         number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
     )
     wanted = _wanted(scenario, nodes, placed)
     changes = unwanted(scenario, trajectory, timeline.initial, timeline.end, wanted)
     count = len(scenario.milestones)
+    false, placed = _without_taken_back(nodes, placed)
     score = sum(place.similarity for place in placed.values()) / count if count else 1.0
-    return StrictResult(nodes, placed, fields, mines, hit, changes, score, untruths(nodes, placed))
+    told = untruths(nodes, placed, false)
+    return StrictResult(nodes, placed, fields, mines, hit, changes, score, told, tuple(_doubts(nodes, placed)))
 
 
 def threshold(minefield: Milestone) -> float:
@@ -126,8 +162,8 @@ def check(scenario: Scenario) -> None:
                     raise GraderError(f"{where}scenario {scenario.name!r}: {text}")
 
 
-def _placed(links: Links, timeline: Timeline) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
-    nodes = StrictNodes(links, timeline)
+def _placed(links: Links, timeline: Timeline, doubts: Doubts) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
+    nodes = StrictNodes(links, timeline, doubts)
     if not links.milestones or not timeline.events:
         return nodes, {}
     placed = match(nodes, range(len(links.milestones)), links.edges)
@@ -155,12 +191,14 @@ def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, Matched
     return wanted
 
 
-# -- what the agent left the user with that is not so -------------------------------------------------------------
+# -- claims that are not so, and claims in doubt ----------------------------------------------------------------------
 
 
-def untruths(nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> tuple[Untruth, ...]:
-    """The untruths that stand at the end of a session, in the order in which they were told."""
-    found: dict[int, Untruth] = {}
+def untruths(
+    nodes: StrictNodes, placed: Mapping[int, MatchedPlace], taken_back: Mapping[int, Untruth]
+) -> tuple[Untruth, ...]:
+    """The false claims of a session, one a message at most, in the order in which they were made."""
+    found: dict[int, Untruth] = dict(taken_back)
     for index, message in nodes.timeline.messages("agent", "user"):
         invented = nodes.listener.invented(index)
         if invented:
@@ -181,32 +219,49 @@ def _about(
 ) -> Iterator[tuple[int, Untruth]]:
     """The last word on what a milestone asks to be told, if that is false although what it rests on was done."""
     resting = [placed.get(before) for before in nodes.before[number]]
-    if any(item is None or item.similarity < FULL for item in resting):
+    if place.similarity >= FULL or any(item is None or item.similarity < FULL for item in resting):
         return
     after = max((item.index for item in resting if item is not None), default=-1)
     lookup = nodes.lookup(number, nodes.slots(number, placed))
-    told = place.similarity >= FULL
     false: tuple[int, Untruth] | None = None
     for index, message in nodes.timeline.messages("agent", "user"):
-        if index <= after or (told and index <= place.index):
-            continue
-        if told:
-            false = _taken_back(nodes, index, message, constraint) or false
-            continue
-        account = nodes.listener.account(constraint.content, index, lookup)
-        if account.share >= FULL:
+        account = nodes.listener.account(constraint.content, index, lookup) if index > after else None
+        if account and account.share >= FULL:
             false = None
-        elif account.false:
+        elif account and account.false:
             false = (index, Untruth(message.seq, account.false))
     if false:
         yield false
 
 
-def _taken_back(
-    nodes: StrictNodes, index: int, message: Message, constraint: MessageConstraint
-) -> tuple[int, Untruth] | None:
-    """What a message behind the answer makes of it: taken back, or drowned in everything there is."""
+def _without_taken_back(
+    nodes: StrictNodes, placed: Mapping[int, MatchedPlace]
+) -> tuple[dict[int, Untruth], dict[int, MatchedPlace]]:
+    """The places without those of messages that a later one takes back or drowns in everything there is."""
+    false, left = dict[int, Untruth](), dict(placed)
+    for number, place in placed.items():
+        for constraint in filter(hears, nodes.milestones[number].constraints):
+            for index, message in nodes.timeline.messages("agent", "user"):
+                why = _taken_back(nodes, index, constraint) if index > place.index and place.similarity else None
+                if why:
+                    false[index] = Untruth(message.seq, why)
+                    left[number] = replace(place, similarity=0.0)
+    return false, left
+
+
+def _taken_back(nodes: StrictNodes, index: int, constraint: MessageConstraint) -> str | None:
     if nodes.listener.withdraws(index):
-        return index, Untruth(message.seq, "takes back what was said before")
+        return "takes back what was said before"
     dumped = nodes.listener.dumps(constraint.content, index)
-    return (index, Untruth(message.seq, f"{dumped} behind the answer")) if dumped else None
+    return f"{dumped} behind the answer" if dumped else None
+
+
+def _doubts(nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> Iterator[Doubt]:
+    """The doubts on which milestones hang as they were placed."""
+    said = dict(nodes.timeline.messages("agent", "user"))
+    for number, place in placed.items():
+        lookup = nodes.lookup(number, nodes.slots(number, placed))
+        for constraint in filter(hears, nodes.milestones[number].constraints):
+            if message := said.get(place.index):
+                for fact, why in nodes.listener.account(constraint.content, place.index, lookup).doubts:
+                    yield Doubt(message.seq, nodes.milestones[number].id, fact, why)

@@ -28,7 +28,7 @@ from sandbox_scenarios.model import (
 
 from sandbox_grader.milestones.judges import FAVOURABLE, Compare, TableJudge, judge_event
 from sandbox_grader.milestones.links import CALL, Links
-from sandbox_grader.milestones.listening import Listener
+from sandbox_grader.milestones.listening import Doubts, Listener
 from sandbox_grader.milestones.matching import MatchedPlace, View
 from sandbox_grader.milestones.measures import Lookup
 from sandbox_grader.milestones.node_scores import IndexMark
@@ -44,13 +44,13 @@ class StrictNodes:
     similarity so far of what the milestone rests on. ``links`` is what all sessions have in common.
     """
 
-    def __init__(self, links: Links, timeline: Timeline) -> None:
+    def __init__(self, links: Links, timeline: Timeline, doubts: Doubts | None = None) -> None:
         self.links = links
         self.milestones, self.numbers, self.before = links.milestones, links.numbers, links.before
         self.resting, self.aspects = links.resting, links.aspects
         self.timeline = timeline
         self.length = len(timeline.events)
-        self.listener = Listener(timeline, links.facts)
+        self.listener = Listener(timeline, links.facts, doubts)
         # Each is worked out once: judges by milestone and constraint, ceilings by milestone, what a follower sees of
         # another milestone by both, similarities by milestone and slots.
         self._judges: dict[tuple[int, int], TableJudge] = {}

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from sandbox_scenarios.model import Fact, Scenario
+from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.milestones import strict
+from sandbox_grader.milestones.listening import in_words
 from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
@@ -54,24 +55,6 @@ def told(scenario: Scenario, trajectory: Trajectory) -> tuple[Told, ...]:
                     tuple(map(_line, calls[-MOST_CALLS:])), finding.outcome == "stated", finding.why,
                 ))  # fmt: skip
     return tuple(found)
-
-
-def in_words(fact: Fact) -> str:
-    """A fact as a sentence's object: ``the time 14:40 (sunset) of Cape Town``."""
-    values = " or ".join(map(str, fact.value[:8]))
-    of = f", of {' or '.join(fact.about)}" if fact.about and fact.type != "cannot" else ""
-    if fact.type == "deed":
-        return f"that the assistant has done what was asked ({values}){of}"
-    if fact.type == "undone":
-        return f"that it was left undone ({values}){of}"
-    if fact.type == "cannot":
-        return f"that it cannot be done, for lack of one of these: {values}"
-    if fact.type == "state":
-        return f"that {fact.unit} is {values}{of}"
-    if fact.type in ("name", "text"):
-        return f"in these or other words: {values}{of}"
-    unit = f" {fact.unit}" if fact.unit else ""
-    return f"the {fact.type} {values}{unit}{f' ({fact.attribute})' if fact.attribute else ''}{of}"
 
 
 def _line(call: ToolCall) -> str:

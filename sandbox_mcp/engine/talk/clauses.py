@@ -23,7 +23,7 @@ _BRIEF = 6
 """An opening of so many words that hedges ("not sure, but ...") hedges its whole sentence."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Clause:
     """A clause in lower case, without its quotations, its place in the text, and its form."""
 
@@ -50,7 +50,7 @@ class Clause:
         return len(before) % 2 == 1, len(self.text[before[-1] - self.start : place - self.start].split())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Talk:
     """A message in plain form with numbers in figures, the same in lower case, and its clauses in order.
 
@@ -238,9 +238,10 @@ def _mark_form(here: Sequence[Clause], sentence: str) -> None:
     if opening and len(opening.text.split()) <= _BRIEF and opening.text.rstrip().endswith((",", ":")):
         for clause in here:
             clause.hedges = clause.hedges or clause.start > opening.start
-    if any(_UNKNOWN.search(clause.text) for clause in here):
+    unknown = next((clause for clause in here if _UNKNOWN.search(clause.text)), None)
+    if unknown:
         for clause in here:
-            clause.hedges = True
+            clause.hedges = clause.hedges or clause.start >= unknown.start
 
 
 def _denials(clause: Clause) -> Iterator[tuple[int, int]]:

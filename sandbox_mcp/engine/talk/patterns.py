@@ -45,6 +45,11 @@ class Lazy:
         """As :meth:`re.Pattern.findall`."""
         return self.compiled.findall
 
+    @cached_property
+    def split(self) -> Callable[..., list[str]]:
+        """As :meth:`re.Pattern.split`; the pattern has no groups."""
+        return self.compiled.split  # pyright: ignore[reportReturnType]
+
     def sub(self, into: str | Callable[[re.Match[str]], str], text: str) -> str:
         """As :meth:`re.Pattern.sub`."""
         return self.compiled.sub(into, text)
