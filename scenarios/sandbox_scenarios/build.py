@@ -89,6 +89,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         categories=tuple(raw.categories or ()),
         world=parts.rows.state(rows, place),
         clock=clock,
+        where=raw.where or "",
         tools=tools,
         without=parts.tools(raw.without or [], ("without",)),
         user=user,

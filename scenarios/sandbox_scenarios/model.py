@@ -253,13 +253,14 @@ class UserSpec:
 class Scenario:
     """One scenario, resolved.
 
-    ``allows`` lists the tables and columns whose changes do not matter. The tools in ``confirm`` run only once the user
-    has confirmed the call. While a gate in ``gates`` is closed, only the tool that opens it works. ``home`` is the
-    world that declares the tables and tools. Where that is a tape, ``fill`` is the model that may answer calls that are
-    not on it. ``tags`` name the studies that the scenario is part of. ``offered`` is for scenarios that say themselves
-    which tools a variant presents: it maps the variant to presented names, and each of these to its tool. ``original``
-    are milestones and minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` keeps
-    the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has none.
+    ``allows`` lists the tables and columns whose changes do not matter. The tools in ``confirm`` run only once the
+    user has confirmed the call. While a gate in ``gates`` is closed, only the tool that opens it works. ``home`` is
+    the world that declares the tables and tools, and ``where`` names the place of the scenario for worlds that tell
+    it. Where that is a tape, ``fill`` is the model that may answer calls that are not on it. ``tags`` name the
+    studies that the scenario is part of. ``offered`` is for scenarios that say themselves which tools a variant
+    presents: it maps the variant to presented names, and each of these to its tool. ``original`` are milestones and
+    minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` keeps the scenario,
+    and may keep what is worked out from it alone; a copy that ``replace`` changed has none.
     """
 
     name: str
@@ -283,11 +284,17 @@ class Scenario:
     path: str = ""
     line: int = 0
     home: World = field(default_factory=default)
+    where: str = ""
     fill: str = ""
     tags: tuple[str, ...] = ()
     offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     original: Mapping[str, Any] | None = None
     cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def situation(self) -> str:
+        """What the agent is told of the moment at which a session begins, in worlds that tell it."""
+        return self.home.situation(self.world, self.clock, self.where)
 
     def __hash__(self) -> int:
         return hash(self.digest)

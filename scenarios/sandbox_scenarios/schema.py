@@ -162,6 +162,7 @@ class RawScenario(Strict):
     world: str | dict[str, Any] | list[str | dict[str, Any]] = {}
     state: dict[str, Any] = {}
     clock: RawClock = RawClock()
+    where: str | None = None
     tools: list[str] | None = None
     without: list[str] | None = None
     offered: dict[str, dict[str, str]] = {}

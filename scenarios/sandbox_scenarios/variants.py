@@ -164,6 +164,11 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
 """Every variant by name."""
 
 
+CONFIRMED = (
+    "Fails with ConfirmationRequiredError: the user has to confirm each call first; the error gives the code to tell "
+    "them, and once it is confirmed the same call works."
+)
+"""What the description of a tool says where the scenario wants its calls confirmed."""
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "no_distraction_tools": BASE,
@@ -210,9 +215,16 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
 def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
     """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
     found, listed = variant_named(variant), scenario.offered.get(variant)
+
+    def shown(tool: Tool) -> PresentedTool:
+        as_declared = present(tool)
+        if tool.name in scenario.confirm:
+            description = "\n".join(part for part in (as_declared.description, CONFIRMED) if part)
+            as_declared = replace(as_declared, description=description)
+        return found.change(as_declared, scenario.home)
+
     if listed is None:
-        tools = (found.change(present(tool), scenario.home) for tool in found.select(scenario))
-        return {tool.name: tool for tool in tools}
+        return {tool.name: tool for tool in map(shown, found.select(scenario))}
     known = scenario.home.agent_tools
-    changed = {name: found.change(present(known[tool]), scenario.home) for name, tool in listed.items()}
+    changed = {name: shown(known[tool]) for name, tool in listed.items()}
     return {name: replace(tool, name=name) for name, tool in changed.items()}

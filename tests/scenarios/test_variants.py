@@ -158,10 +158,14 @@ def test_an_error_from_inside_a_tool_names_its_arguments_as_presented() -> None:
     assert error == "ValueError: `argument_0` 100.0 is out of range; expected degrees from -90.0 to 90.0"
 
 
-def test_an_error_from_inside_a_tool_speaks_the_presented_names() -> None:
-    scenario = next(SUITE.get(name) for name in SUITE.names() if "search_contacts" in SUITE.get(name).tools)
-    error = session("argument_name_scrambled", scenario).call("search_contacts", {}).error or ""
-    assert error == "ValueError: nothing to search for was given; expected at least one argument"
+def test_a_tool_whose_calls_need_the_users_word_says_so() -> None:
+    scenario = SUITE.get("spring_cleaning")
+    assert scenario.confirm
+    for variant in ("base", "tool_description_scrambled", "all_tools"):
+        tools = presented(scenario, variant).values()
+        told = {tool.tool.name for tool in tools if "ConfirmationRequiredError" in tool.description}
+        assert told == set(scenario.confirm)
+    assert all(not tool.description for tool in presented(scenario, "no_documentation").values())
 
 
 def test_terse_errors_say_what_kind_and_no_more() -> None:

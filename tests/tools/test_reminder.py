@@ -132,10 +132,6 @@ class TestSearching:
     def test_errors_in_their_order(self) -> None:
         phone = Phone()
         names = [
-            "creation_timestamp_lowerbound",
-            "creation_timestamp_upperbound",
-            "reminder_timestamp_lowerbound",
-            "reminder_timestamp_upperbound",
             "latitude",
             "longitude",
         ]
@@ -143,4 +139,9 @@ class TestSearching:
         for name in names:
             assert phone.fails("search_reminder", **wanted).startswith(f"ValueError: `{name}` -999.0 is out of range")
             del wanted[name]
-        assert phone.fails("search_reminder").startswith("ValueError: nothing to search for was given")
+
+    def test_without_anything_to_search_for_all_are_listed(self) -> None:
+        phone = Phone()
+        everything = ids(phone.do("search_reminder"))
+        assert everything == [row["reminder_id"] for row in phone.rows("reminder")]
+        assert ids(phone.do("search_reminder", reminder_timestamp_lowerbound=0)) == everything

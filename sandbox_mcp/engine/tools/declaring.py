@@ -21,10 +21,11 @@ from sandbox_mcp.engine.tools.definition import Tool
 from sandbox_mcp.engine.tools.hints import Hints
 from sandbox_mcp.engine.tools.signatures import check_plain, check_takes
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.engine.world.clock import IdStream
+from sandbox_mcp.engine.world.clock import Clock, IdStream
 from sandbox_mcp.engine.world.effects import Effects, effects_of, listed, own_effects
 from sandbox_mcp.engine.world.faults import WorldError
 from sandbox_mcp.engine.world.schema import TableSchema
+from sandbox_mcp.engine.world.state import Snapshot
 from sandbox_mcp.engine.world.tables import Table, is_table, schema_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,6 +55,7 @@ class World:
         sources: Callable[[], Sources] | None = None,
         modules: Sequence[str] = (),
         hints: Callable[[], Hints] = Hints,
+        situation: Callable[[Snapshot, Clock, str], str] | None = None,
     ) -> None:
         """Declare a world.
 
@@ -61,7 +63,8 @@ class World:
         where all this is in texts such as "on the phone". ``knowledge`` makes what tools look things up in, outside the
         state, and ``sources`` says what may take its place; where neither is given, anything may. ``modules`` are
         imported before the tools are first asked for, and declare theirs. ``hints`` makes what those who try scenarios
-        may want to know beside the declaration.
+        may want to know beside the declaration. ``situation`` words what the agent is told of the moment at which a
+        session begins, from the state, the clock, and where the scenario says that it takes place.
 
         Raises:
             WorldError: the name cannot be written in a scenario.
@@ -88,6 +91,7 @@ class World:
         self._sources = sources
         self._modules = tuple(modules)
         self._hints = hints
+        self._situation = situation
         self.ids: Callable[[str], IdStream] = IdStream
         self._declared: dict[str, DeclaredTool | Tool] = {}
         self._events: list[tuple[type[Table], str, Callable[..., Any], Effects | None]] = []
@@ -382,6 +386,15 @@ class World:
         """What the agent is told before a conversation: the same in every session of this world."""
         told = f"{self.instructions or WHOEVER} {RELY}"
         return f"{told}\n{self.policy}" if self.policy else told
+
+    def situation(self, state: Snapshot, clock: Clock, where: str) -> str:
+        """What the agent is told of the moment at which a session begins; nothing unless the world words it.
+
+        Raises:
+            WorldError: the world's own code broke.
+        """
+        with others_code(f"the situation of world {self.name!r} cannot be worded", WorldError):
+            return self._situation(state, clock, where) if self._situation else ""
 
     @cached_property
     def digest(self) -> str:

@@ -30,8 +30,9 @@ class SessionSpec:
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
     (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log. If it has
     ``instructions``, the agent is told their text instead of what the scenario's world tells every agent. In both cases
-    it is then told the facts in ``told``. ``reference`` and ``origin`` go into the log of a session whose material
-    comes from elsewhere, as an importer would put them there.
+    it is then told the facts in ``told``, or without them what its world says of the moment at which the session
+    begins. ``reference`` and ``origin`` go into the log of a session whose material comes from elsewhere, as an
+    importer would put them there.
     """
 
     scenario: Scenario
@@ -69,7 +70,8 @@ class SessionSpec:
         chosen = self.agent.get(INSTRUCTIONS)
         text = cast("Mapping[str, Any]", chosen).get("text") if isinstance(chosen, Mapping) else None
         briefing = text if isinstance(text, str) else self.scenario.home.briefing
-        return f"{briefing}\n{self.told}" if self.told else briefing
+        facts = self.told or self.scenario.situation
+        return f"{briefing}\n{facts}" if facts else briefing
 
 
 def chosen_instructions(name: str, text: str) -> Mapping[str, Any]:

@@ -124,7 +124,7 @@ travel = World(
 
 @travel.query
 def find_city(tx: Tx, name: str) -> list[TravelCity]:
-    """Find cities by name.
+    """Find cities by name. The visitor fee is what the city charges each visitor per night, in euros.
 
     Args:
         name: The name, or a part of it.

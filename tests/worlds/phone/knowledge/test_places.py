@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox_mcp.engine.worlds.phone.knowledge import InvalidQuestionError
-from sandbox_mcp.engine.worlds.phone.knowledge.distance import haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import OfflineDistance
 from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import OfflineGazetteer
 from sandbox_mcp.engine.worlds.phone.knowledge.places import LIMIT, OfflinePlaces, Place
 from tests.each import each
@@ -247,7 +247,7 @@ def test_answers_are_few_and_distances_right(text: str, around: tuple[float, flo
         assert place.distance_km >= 0
         assert place.rating is None or 1 <= place.rating <= 5
         if " in " not in text:
-            exact = haversine_km(*around, place.latitude, place.longitude)
+            exact = OfflineDistance().kilometers(*around, place.latitude, place.longitude)
             assert place.distance_km == pytest.approx(exact, abs=0.01)
 
 

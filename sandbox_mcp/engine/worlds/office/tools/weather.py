@@ -4,12 +4,14 @@ Policy: no log-in is needed. What is not stored is not made up. A session that b
 that plays others' data, is told from that.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypedDict
 
 from sandbox_mcp.engine.world.faults import NoDataError
 from sandbox_mcp.engine.world.tx import Tx
+from sandbox_mcp.engine.worlds.letters import plain_letters
 from sandbox_mcp.engine.worlds.office.tables import Climate, WeatherDay
 from sandbox_mcp.engine.worlds.office.world import office
 
@@ -66,7 +68,7 @@ class Almanac:
 
 @office.query(name="CurrentWeather", group=GROUP)
 def current_weather(tx: Tx, location: str) -> Today:
-    """Tell today's weather in a city.
+    """Tell today's weather in a city: the highest and lowest temperature in degrees Celsius, and the conditions.
 
     Args:
         location: The name of the city.
@@ -76,7 +78,7 @@ def current_weather(tx: Tx, location: str) -> Today:
 
 @office.query(name="ForecastWeather", group=GROUP)
 def forecast_weather(tx: Tx, location: str) -> Forecast:
-    """Tell the weather of the next three days in a city, tomorrow first.
+    """Tell the weather of the next three days in a city, tomorrow first, with temperatures in degrees Celsius.
 
     Args:
         location: The name of the city.
@@ -88,48 +90,76 @@ def forecast_weather(tx: Tx, location: str) -> Forecast:
 def historic_weather(tx: Tx, location: str, month: str) -> Usual:
     """Tell what the weather of a city is usually like in a month.
 
+    Temperatures are in degrees Celsius, rain in millimetres.
+
     Args:
         location: The name of the city.
         month: The full English name of the month.
     """
-    place, wanted = _plain(location), _plain(month)
-    if isinstance(tx.knowledge, Almanac):
-        known = tx.knowledge.months.get(place, {})
-    else:
-        known = {
-            row.month: Month(
-                min_temp=row.min_temp,
-                max_temp=row.max_temp,
-                record_min_temp=row.record_min_temp,
-                record_max_temp=row.record_max_temp,
-                avg_rainfall=row.avg_rainfall,
-                snow_days=row.snow_days,
-            )
-            for row in tx.all(Climate, place=place)
-        }
+    wanted = _plain(month)
+    known: Mapping[str, Month] = {}
+    for place in _spellings(location):
+        if isinstance(tx.knowledge, Almanac):
+            known = tx.knowledge.months.get(place, {})
+        else:
+            known = {row.month: _month(row) for row in tx.all(Climate, place=place)}
+        if known:
+            break
     if not known:
-        raise NoDataError(f"no usual weather is known for {location!r}")
+        raise NoDataError(f"no usual weather is known for {location!r}; {_known(tx)}")
     if wanted not in known:
         raise NoDataError(f"no usual weather of {month!r} is known for {location!r}; expected a month such as 'March'")
     return {"weather": known[wanted]}
+
+
+def _month(row: Climate) -> Month:
+    return Month(
+        min_temp=row.min_temp,
+        max_temp=row.max_temp,
+        record_min_temp=row.record_min_temp,
+        record_max_temp=row.record_max_temp,
+        avg_rainfall=row.avg_rainfall,
+        snow_days=row.snow_days,
+    )
 
 
 def _plain(name: str) -> str:
     return name.strip().casefold()
 
 
+def _spellings(location: str) -> tuple[str, ...]:
+    """How a place may be stored: as it is written, without its country or region, and without accents."""
+    whole = _plain(location)
+    city = whole.partition(",")[0].strip()
+    return tuple(dict.fromkeys((whole, city, plain_letters(city))))
+
+
+def _known(tx: Tx) -> str:
+    """The places whose weather is known."""
+    if isinstance(tx.knowledge, Almanac):
+        places = {*tx.knowledge.days, *tx.knowledge.months}
+    else:
+        places = {row.place for row in tx.all(WeatherDay)}
+    return f"known: {', '.join(name.title() for name in sorted(places))}"
+
+
 def _day(tx: Tx, location: str, ahead: int) -> Day:
     """The weather so many days from today."""
-    place, date = _plain(location), (tx.local(tx.now).date() + timedelta(days=ahead)).isoformat()
-    if isinstance(tx.knowledge, Almanac):
-        known = tx.knowledge.days.get(place, {})
-        found = known.get(date)
-    else:
-        known = tx.all(WeatherDay, place=place)
-        row = next((row for row in known if row.date == date), None)
-        found = Day(date=row.date, high=row.high, low=row.low, conditions=row.conditions) if row else None
+    date = (tx.local(tx.now).date() + timedelta(days=ahead)).isoformat()
+    known: Mapping[str, Day] = {}
+    for place in _spellings(location):
+        if isinstance(tx.knowledge, Almanac):
+            known = tx.knowledge.days.get(place, {})
+        else:
+            known = {row.date: _weather(row) for row in tx.all(WeatherDay, place=place)}
+        if known:
+            break
     if not known:
-        raise NoDataError(f"no weather is known for {location!r}; expected the name of a city alone")
-    if found is None:
+        raise NoDataError(f"no weather is known for {location!r}; {_known(tx)}")
+    if date not in known:
         raise NoDataError(f"no weather is known for {location!r} on {date}")
-    return found
+    return known[date]
+
+
+def _weather(row: WeatherDay) -> Day:
+    return Day(date=row.date, high=row.high, low=row.low, conditions=row.conditions)

@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from math import cos, floor, hypot, radians, sqrt
 from typing import Any, Protocol
 
+from sandbox_mcp.engine.worlds.letters import plain_letters
 from sandbox_mcp.engine.worlds.phone.knowledge.distance import check_point, haversine_km
 from sandbox_mcp.engine.worlds.phone.knowledge.landmarks import Landmark, landmarks
-from sandbox_mcp.engine.worlds.phone.knowledge.letters import plain_letters
 from sandbox_mcp.engine.worlds.phone.knowledge.streets import street_address
 from sandbox_mcp.engine.worlds.phone.knowledge.tables import countries, packed_json
 

@@ -9,11 +9,11 @@ by kind, places within reach only. "in Paris", "near the Louvre Museum" and ", B
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from sandbox_mcp.engine.worlds.phone.knowledge.bundle import LONGEST_NAME
-from sandbox_mcp.engine.worlds.phone.knowledge.distance import check_point, haversine_km
+from sandbox_mcp.engine.worlds.phone.knowledge.distance import OfflineDistance, check_point, haversine_km
 from sandbox_mcp.engine.worlds.phone.knowledge.gazetteer import (
     City,
     OfflineGazetteer,
@@ -81,7 +81,7 @@ class PlaceSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """A place that fits; hits are ordered by fit, then standing (0 before 1), then distance, then name."""
+    """A place that fits; hits are ordered by fit, then standing (0 before 1), then distance on a sphere, then name."""
 
     fit: int
     standing: int
@@ -115,7 +115,8 @@ def _search(text: str, latitude: float, longitude: float) -> tuple[Place, ...]:
         if where:
             what, latitude, longitude = found["what"], where.latitude, where.longitude
     hits = sorted(_hits(what, latitude, longitude), key=_Hit.order)
-    return tuple(_place(hit) for hit in hits[:LIMIT])
+    measure = partial(OfflineDistance().kilometers, latitude, longitude)
+    return tuple(_place(hit, round(measure(hit.what.latitude, hit.what.longitude), 2)) for hit in hits[:LIMIT])
 
 
 def _anchor(name: str, latitude: float, longitude: float) -> Landmark | City | None:
@@ -231,8 +232,9 @@ def _alike(word: str, other: str) -> bool:
     return fuzz.ratio(word, other) >= WORD_MATCH
 
 
-def _place(hit: _Hit) -> Place:
-    what, distance = hit.what, round(hit.distance, 2)
+def _place(hit: _Hit, distance: float) -> Place:
+    """A place as it is told, with its geodesic distance; hits are ranked by the one on a sphere."""
+    what = hit.what
     point = what.latitude, what.longitude
     if isinstance(what, City):
         text = ", ".join(dict.fromkeys(part for part in (what.name, what.region, what.country) if part))

@@ -105,7 +105,7 @@ def search_contacts(
     relationship: Text = UNSET,
     is_self: bool = UNSET,
 ) -> list[Contact]:
-    """Find people in the address book who fit everything that is given.
+    """Find people in the address book who fit everything that is given; all of them if nothing is.
 
     Name and relationship need only resemble what is given, and then at most the five best entries are returned, best
     first. The rest must be equal.
@@ -121,14 +121,12 @@ def search_contacts(
         the entries found, which may be none.
 
     Raises:
-        ValueError: nothing to search for was given, or the phone number is not valid.
+        ValueError: the phone number is not valid.
     """
     if phone_number is not UNSET:
         check_phone_number(phone_number)
     exact = given(person_id=person_id, phone_number=phone_number, is_self=is_self)
     similar = given(name=name, relationship=relationship)
-    if not exact and not similar:
-        raise ValueError("nothing to search for was given; expected at least one argument")
     rows = tx.all(Contact, **exact)
     for column, wanted in similar.items():
         rows = fuzzy(rows, attrgetter(column), wanted, FUZZY, limit=None)

@@ -7,7 +7,7 @@ from sandbox_mcp.engine.world.faults import DuplicateError, NoDataError
 from sandbox_mcp.engine.world.tables import Moment, Text
 from sandbox_mcp.engine.world.tx import Tx
 from sandbox_mcp.engine.worlds.phone.tables import Contact, Messaging, Setting
-from sandbox_mcp.engine.worlds.phone.tools.rules import check_phone_number, check_timestamp, fuzzy, given, within
+from sandbox_mcp.engine.worlds.phone.tools.rules import check_phone_number, fuzzy, given, within
 from sandbox_mcp.engine.worlds.phone.world import phone
 
 FUZZY = 50.0
@@ -63,7 +63,7 @@ def search_messages(
     creation_timestamp_lowerbound: Moment = UNSET,
     creation_timestamp_upperbound: Moment = UNSET,
 ) -> list[Messaging]:
-    """Find text messages, sent or received, that fit everything that is given.
+    """Find text messages, sent or received, that fit everything that is given; all of them if nothing is.
 
     The content need only resemble what is given, and then at most the five best messages are returned, best first.
     The rest must be equal; time bounds include their ends.
@@ -82,15 +82,12 @@ def search_messages(
         the messages found, which may be none.
 
     Raises:
-        ValueError: nothing to search for was given, or a phone number or time bound is not valid.
+        ValueError: a phone number is not valid.
     """
     for number in (sender_phone_number, recipient_phone_number):
         if number is not UNSET:
             check_phone_number(number)
     low, high = creation_timestamp_lowerbound, creation_timestamp_upperbound
-    bounds = given(creation_timestamp_lowerbound=low, creation_timestamp_upperbound=high)
-    for name, bound in bounds.items():
-        check_timestamp(name, bound)
     wanted = given(
         message_id=message_id,
         sender_person_id=sender_person_id,
@@ -98,8 +95,6 @@ def search_messages(
         recipient_person_id=recipient_person_id,
         recipient_phone_number=recipient_phone_number,
     )
-    if not wanted and not bounds and content is UNSET:
-        raise ValueError("nothing to search for was given; expected at least one argument")
     rows = tx.all(Messaging, **wanted)
     rows = within(rows, attrgetter("creation_timestamp"), low, high)
     if content is not UNSET:

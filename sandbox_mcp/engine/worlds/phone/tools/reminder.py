@@ -109,7 +109,7 @@ def search_reminder(
     latitude: Degrees = UNSET,
     longitude: Degrees = UNSET,
 ) -> list[Reminder]:
-    """Find reminders that fit everything that is given.
+    """Find reminders that fit everything that is given; all of them if nothing is.
 
     The content need only resemble what is given, and then at most the five best reminders are returned, best first.
     The rest must be equal; time bounds include their ends.
@@ -128,20 +128,10 @@ def search_reminder(
         the reminders found, which may be none.
 
     Raises:
-        ValueError: nothing to search for was given, or a time bound or place is out of range.
+        ValueError: the place is out of range.
     """
-    bounds = given(
-        creation_timestamp_lowerbound=creation_timestamp_lowerbound,
-        creation_timestamp_upperbound=creation_timestamp_upperbound,
-        reminder_timestamp_lowerbound=reminder_timestamp_lowerbound,
-        reminder_timestamp_upperbound=reminder_timestamp_upperbound,
-    )
-    for name, bound in bounds.items():
-        check_timestamp(name, bound)
     check_position(_none(latitude), _none(longitude))
     wanted = given(reminder_id=reminder_id, latitude=latitude, longitude=longitude)
-    if not wanted and content is UNSET and not bounds:
-        raise ValueError("nothing to search for was given; expected at least one argument")
     rows = tx.all(Reminder, **wanted)
     rows = within(rows, attrgetter("creation_timestamp"), creation_timestamp_lowerbound, creation_timestamp_upperbound)
     rows = within(rows, attrgetter("reminder_timestamp"), reminder_timestamp_lowerbound, reminder_timestamp_upperbound)

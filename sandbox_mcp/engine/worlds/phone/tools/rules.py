@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from sandbox_mcp.engine.tools.definition import UNSET
-from sandbox_mcp.engine.worlds.phone.knowledge.letters import plain_letters
+from sandbox_mcp.engine.worlds.letters import plain_letters
 
 _T = TypeVar("_T")
 
