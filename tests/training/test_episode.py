@@ -6,12 +6,12 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.grading.rewards import RewardError, reward_of
 
 from sandbox_mcp.engine.trajectory import read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.play.session.tool_channel import SEND
 from sandbox_mcp.play.training import Episode, RewardSpec, Rollouts, TrainingTask
-from sandbox_mcp.play.training.rewards import RewardError, reward_of
 from sandbox_mcp.play.users import ScriptedUser, UserError
 from tests.each import each
 from tests.suite import SUITE

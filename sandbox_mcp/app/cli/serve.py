@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
     from sandbox_mcp.engine.trajectory import Trajectory
+    from sandbox_mcp.play.server.settings import ServerSettings
+    from sandbox_mcp.play.server.wires import Wires
     from sandbox_mcp.play.session.kept_sessions import KeptSessions
     from sandbox_mcp.play.session.manager import SessionManager, UserFactory
     from sandbox_mcp.play.session.open_session import OpenSession
@@ -93,6 +95,17 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
     help="Over HTTP: how many processes share the sessions, behind one port.",
 )
 @click.option(
+    "--as",
+    "served",
+    type=click.Choice(["openenv", "nemo-gym"]),
+    help="Over HTTP: serve a framework of training at the root, in place of the lobby.",
+)
+@click.option(
+    "--rollouts",
+    type=FOLDER,
+    help="Over HTTP: keep episodes of training that have ended in this folder, for 'view' and 'grade'.",
+)
+@click.option(
     "--log-dir",
     type=FOLDER,
     envvar="SANDBOX_MCP_LOG_DIR",
@@ -142,6 +155,9 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
     from sandbox_mcp.play.session.manager import SessionManager
 
     play = checked_play(click.get_current_context().params)
+    given["home"] = world
+    if given["served"] and (play.scenario or play.session):
+        raise SandboxError("--as serves all scenarios of a world; leave out --scenario and --session")
     if not http:
         check_no_http(click.get_current_context())
     if given["workers"] > 1:
@@ -182,7 +198,8 @@ def check_no_http(context: click.Context) -> None:
     """See that nothing was said about a network, which stdio does not use; variables may be set for other servers."""
     options = {
         "host": "--host", "port": "--port", "hosts": "--allowed-host", "tokens": "--token", "auth": "--auth",
-        "streams": "--streams", "max_sessions": "--max-sessions", "workers": "--workers",
+        "streams": "--streams", "max_sessions": "--max-sessions", "workers": "--workers", "served": "--as",
+        "rollouts": "--rollouts",
     }  # fmt: skip
     for name, option in options.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -272,6 +289,16 @@ class _Pages:
         return SessionPages().page(trajectory, scenario)
 
 
+def _wires(settings: "ServerSettings", given: Mapping[str, Any]) -> "Wires":
+    """The wires of training frameworks."""
+    from sandbox_mcp.engine.worlds import DEFAULT
+    from sandbox_mcp.play.training.rollouts import Rollouts
+    from sandbox_mcp.play.training.wires import TrainingWires
+
+    rollouts = Rollouts(given["rollouts"]) if given["rollouts"] else None
+    return TrainingWires(settings, given["served"], given["home"] or DEFAULT, rollouts).wires()
+
+
 def _announce(opened: "OpenSession") -> None:
     """Tell the person who runs this what has begun; an agent never sees stderr."""
     spec = opened.session.spec
@@ -306,7 +333,7 @@ def _serve_http(
         lobby_tokens=given["tokens"],
         auth=given["auth"] or given["host"] not in LOOPBACK,
         hosts=given["hosts"],
-        lobby=play.scenario is None and play.session is None,
+        lobby=play.scenario is None and play.session is None and given["served"] is None,
         elicits=play.elicits,
         streams=given["streams"],
     )
@@ -315,18 +342,20 @@ def _serve_http(
     base = base_url(listener := listener_on(given["host"], given["port"]))
     _note("control API", f"{base}/api (described at {base}/openapi.json)")
     _note("control API token", f"in {API_TOKEN}" if own else settings.api_token)
-    if opened is None:
-        _note("lobby", f"{base}/mcp")
-    else:
+    wires = _wires(settings, given)
+    _note("training", base if given["served"] else f"{base}/openenv/WORLD, {base}/nemo-gym")
+    if opened is not None:
         _note("agent", base + session_path(opened.token))
         if settings.auth:
             _note("agent's bearer", opened.bearer)
         _announce(opened)
+    elif settings.lobby:
+        _note("lobby", f"{base}/mcp")
     _note("logs", str(manager.log_dir))
     if sessions is None or given["workers"] == 1:
-        serve_forever(manager, settings, listener, _announce, _Pages())
+        serve_forever(manager, settings, listener, _announce, _Pages(), wires)
         return None
     from sandbox_mcp.play.server.workers import Keeper
 
     tell = partial(_note, "workers")
-    return Keeper(sessions, settings, listener, given["workers"], tell, _announce, _Pages()).run()
+    return Keeper(sessions, settings, listener, given["workers"], tell, _announce, _Pages(), wires).run()

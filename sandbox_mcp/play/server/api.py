@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from anyio import to_thread
 from pydantic import ValidationError
+from sandbox_grader.errors import GraderError
 from sandbox_scenarios import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.variants import VARIANTS
 from starlette.requests import ClientDisconnect, Request
@@ -29,6 +30,7 @@ from sandbox_mcp.play.server.models import (
     ScenarioInfo,
     ScenarioList,
     SessionInfo,
+    SessionScores,
     UserReply,
 )
 from sandbox_mcp.play.server.settings import ServerSettings
@@ -75,6 +77,11 @@ OPERATIONS = (
     Operation(
         "POST", "/api/sessions/{id}/end", "end_session", "End a session; its log can still be read.",
         SessionInfo, EndSession, 200, (400, 404, 413, 422),
+    ),
+    Operation(
+        "GET", "/api/sessions/{id}/scores", "get_scores",
+        "Grade the session so far; once it is over, tell what it earned as an episode of training.",
+        SessionScores, problems=(404, 422),
     ),
     Operation(
         "GET", "/api/sessions/{id}/trajectory", "get_trajectory", "Read the session's log so far.",
@@ -170,6 +177,30 @@ class Api:
             return problem(404, "not_recorded", "this session's log is kept elsewhere")
         return Response(lines, media_type=JSON_LINES)
 
+    async def get_scores(self, request: Request) -> SessionScores | Response:
+        """What the session has scored, and earned; the query has families under ``metric``, and a reward's options."""
+        from sandbox_grader.grading.rewards import RewardSpec, graded, reward_from
+
+        opened = self._named(request)
+        query = request.query_params
+        spec = RewardSpec.of_texts({name: query[name] for name in query if name != "metric"})
+        log = opened.trajectory()
+        if log is None:
+            return problem(404, "not_recorded", "this session's log is kept elsewhere")
+        scenario = opened.session.spec.scenario
+        scores = graded(scenario, log, spec, query.getlist("metric"))
+        earned = reward_from(scores, scenario, log, spec)
+        return SessionScores(
+            over=opened.session.over,
+            ending=opened.session.ended,
+            scored=earned.reason is None,
+            reason=earned.reason,
+            reward=earned.value,
+            score=scores.score,
+            terms=dict(earned.terms),
+            figures={name: value for name, value in scores.figures().items() if value is not None},
+        )
+
     def _named(self, request: Request) -> OpenSession:
         return self._manager.get(request.path_params["id"])
 
@@ -230,6 +261,7 @@ _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownSessionError, 404, "unknown_session"),
     (TooManySessionsError, 503, "too_many_sessions"),
     (SessionError, 409, "session_over"),
+    (GraderError, 422, "cannot_grade"),
     (SandboxError, 500, "cannot_begin"),
     (OSError, 500, "no_log"),
 )

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from sandbox_mcp import __version__
 from sandbox_mcp.play.server.access import LobbyDoor, SessionDoor
@@ -34,6 +34,7 @@ from sandbox_mcp.play.server.metrics import TEXT, CallMeter
 from sandbox_mcp.play.server.models import Health
 from sandbox_mcp.play.server.patience import PatientConnections, uvicorn_config
 from sandbox_mcp.play.server.settings import ServerError, ServerSettings
+from sandbox_mcp.play.server.wires import NO_WIRES, Wires
 from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.telemetry import exporting, flush
@@ -46,12 +47,14 @@ def build_app(
     server: Server[Any] | None = None,
     app: SessionApp | None = None,
     meter: CallMeter | None = None,
+    wires: Wires = NO_WIRES,
 ) -> Starlette:
     """The application that serves the manager's sessions.
 
     ``announce`` is told of sessions that begin in the lobby. ``app`` shows a page of each that is over, to hosts in the
     lobby. ``server`` speaks MCP at session URLs. It is a ``routed_server`` unless a program brings one of its own, made
-    by ``server_of``. ``meter`` counts the calls of this worker, where there are several.
+    by ``server_of``. ``meter`` counts the calls of this worker, where there are several. ``wires`` have more routes,
+    which come before the lobby's.
     """
     settings = settings or ServerSettings()
     meter = meter or CallMeter()
@@ -68,11 +71,12 @@ def build_app(
     in_lobby = lobby_server(manager.suite, elicits=settings.elicits, app=app, meter=meter)
     lobby = _transport(in_lobby, settings, idle=DEFAULT_SESSION_IDLE_TIMEOUT)
     lobby_routes = [Route("/mcp", LobbyDoor(manager, settings, lobby, announce, app))] if settings.lobby else []
-    routes = [
-        *lobby_routes,
+    routes: list[BaseRoute] = [
         *Api(manager, settings).routes(),
         Route("/healthz", _health),
         Route("/metrics", metrics),
+        *wires.routes(manager),
+        *lobby_routes,
         Route("/openapi.json", _openapi),
     ]
 
@@ -170,7 +174,10 @@ def base_url(listener: socket.socket) -> str:
 
 @asynccontextmanager
 async def serving(
-    manager: SessionManager, settings: ServerSettings | None = None, server: Server[Any] | None = None
+    manager: SessionManager,
+    settings: ServerSettings | None = None,
+    server: Server[Any] | None = None,
+    wires: Wires = NO_WIRES,
 ) -> AsyncGenerator[str]:
     """Serve on a free port of loopback while the context is open; gives the base URL.
 
@@ -191,7 +198,9 @@ async def serving(
 
     listener = listener_on("127.0.0.1", 0)
     patience = (settings or ServerSettings()).patience
-    embedded = Embedded(uvicorn_config(build_app(manager, settings, server=server), PatientConnections(patience)))
+    embedded = Embedded(
+        uvicorn_config(build_app(manager, settings, server=server, wires=wires), PatientConnections(patience))
+    )
     stopped = anyio.Event()
 
     async def run() -> None:
@@ -218,6 +227,7 @@ def serve_forever(
     listener: socket.socket,
     announce: Callable[[OpenSession], None] = lambda _: None,
     app: SessionApp | None = None,
+    wires: Wires = NO_WIRES,
 ) -> None:
     """Serve until a signal says to stop, then close all sessions, which cannot be reached any more."""
     import uvicorn
@@ -229,6 +239,6 @@ def serve_forever(
             await asyncio.to_thread(flush)  # before the signal that ended this ends the process
 
     connections = PatientConnections(settings.patience)
-    server = Standalone(uvicorn_config(build_app(manager, settings, announce, app=app), connections))
+    server = Standalone(uvicorn_config(build_app(manager, settings, announce, app=app, wires=wires), connections))
     gc.freeze()  # a collection that looked through all that is there by now would hold up every session
     server.run(sockets=[listener])

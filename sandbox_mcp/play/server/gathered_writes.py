@@ -5,6 +5,7 @@ written without waiting in between goes out together: at the end of the answer, 
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 MOST_HELD = 65536
@@ -14,10 +15,14 @@ MOST_HELD = 65536
 class GatheringTransport(asyncio.Transport):
     """A transport that sends in one piece what is written in one go."""
 
-    __slots__ = ("_held", "_size", "_wire")
+    __slots__ = ("_held", "_size", "_switched", "_wire")
 
-    def __init__(self, wire: asyncio.Transport) -> None:
+    def __init__(
+        self, wire: asyncio.Transport, switched: Callable[[asyncio.BaseProtocol], None] = lambda _: None
+    ) -> None:
+        """``switched`` learns of the protocol that the connection goes on with, once it becomes a WebSocket."""
         self._wire = wire
+        self._switched = switched
         self._held: list[bytes] = []
         self._size = 0
 
@@ -51,6 +56,10 @@ class GatheringTransport(asyncio.Transport):
         """End the connection at once."""
         self._held.clear()
         self._wire.abort()
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Go on in another protocol."""
+        self._switched(protocol)
 
     def is_closing(self) -> bool:
         """Whether the connection is at its end."""

@@ -19,7 +19,7 @@ _AUTHORITY = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^\[\]:/?#
 
 
 class Guard:
-    """ASGI middleware: refuses foreign hosts, foreign origins and bodies announced as too long."""
+    """ASGI middleware: refuses foreign hosts, foreign origins and bodies announced as too long; WebSockets likewise."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
@@ -28,7 +28,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with what is wrong."""
-        refusal = self._refusal(scope["headers"]) if scope["type"] == "http" else None
+        refusal = self._refusal(scope["headers"]) if scope["type"] in ("http", "websocket") else None
         await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> Response | None:
@@ -76,6 +76,25 @@ def bearer_in(scope: Scope) -> str | None:
     """The bearer token of a request."""
     scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+class TokenDoor:
+    """ASGI middleware: lets requests and WebSockets pass that show one of some tokens; all where there are none."""
+
+    def __init__(self, app: ASGIApp, accepted: tuple[str, ...]) -> None:
+        self._app = app
+        self._accepted = accepted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if (
+            scope["type"] in ("http", "websocket")
+            and self._accepted
+            and not is_one_of(bearer_in(scope), self._accepted)
+        ):
+            refusal = problem(401, "unauthorized", "this needs a token of the server: Authorization: Bearer ...")
+            return await refusal(scope, receive, send)
+        return await self._app(scope, receive, send)
 
 
 def is_one_of(token: str | None, accepted: Iterable[str]) -> bool:

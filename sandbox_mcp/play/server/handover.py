@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from sandbox_mcp.play.server.access import AFTER, BEFORE
 from sandbox_mcp.play.server.patience import Patience, PatientConnections, PatientProtocol
+from sandbox_mcp.play.server.wires import NO_WIRES, WAIT, Wires
 from sandbox_mcp.play.session.kept_sessions import seat_of
 from sandbox_mcp.play.session.share import OPEN, OVER, Share
 
@@ -50,8 +51,11 @@ class Inbox:
 class Desk:
     """Where one worker hands connections to the others, and gets those that are its own."""
 
-    def __init__(self, share: Share, inboxes: Sequence[Inbox], max_sessions: int, *, seats: bool) -> None:
+    def __init__(
+        self, share: Share, inboxes: Sequence[Inbox], max_sessions: int, *, seats: bool, wires: Wires = NO_WIRES
+    ) -> None:
         """Use the inbox of each worker; ``seats`` tells whether the lobby has one for each of several tokens."""
+        self._wires = wires
         self.index = share.index
         self._share = share
         self._inbox = inboxes[share.index].reading
@@ -69,8 +73,13 @@ class Desk:
         """Answer one request on each connection that still arrives, as uvicorn does on those it knows."""
         self._closing = True
 
-    def owner(self, head: bytes) -> int:
-        """The worker for a request that begins with this head; this one where it does not matter."""
+    def owner(self, head: bytes, body: bytes = b"", *, whole: bool = True) -> int | None:
+        """The worker for a request; this one where it does not matter, None where its body has to be seen first."""
+        key = self._wires.key(head, body, whole)
+        if key is WAIT:
+            return None
+        if isinstance(key, str):
+            return self._share.owner(key)
         line, _, _ = head.partition(b"\n")
         method, _, rest = line.decode("latin-1").partition(" ")
         target = rest.split(" ", 1)[0].partition("?")[0]
@@ -175,6 +184,9 @@ class HandedProtocol(PatientProtocol):
 
     def data_received(self, data: bytes) -> None:
         """A client has sent something; what follows a request waits until that one is answered."""
+        if self._socket is not None:
+            self._socket.data_received(data)
+            return
         if self._transport is None or self._transport.is_closing():
             return
         self._read += data
@@ -193,7 +205,12 @@ class HandedProtocol(PatientProtocol):
         if not self._read or (head is None and len(self._read) < LONGEST_HEAD):
             self._wait_for_more()
             return
-        owner = self._desk.owner(bytes(self._read))
+        end = len(self._read) if head is None else head.end()
+        whole = end + _length_of_body(self._read[:end]) <= len(self._read) or len(self._read) > LONGEST_HEAD
+        owner = self._desk.owner(bytes(self._read[:end]), bytes(self._read[end:]), whole=whole)
+        if owner is None:
+            self._wait_for_more()
+            return
         if not self._is_ours and owner != self._desk.index:
             self._hand_over(owner, transport)
             return

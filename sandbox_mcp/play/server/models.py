@@ -101,6 +101,19 @@ class EndSession(Body):
     detail: str | None = Field(default=None, max_length=2000)
 
 
+class SessionScores(Body):
+    """What a session has scored so far, and what it earned."""
+
+    over: bool
+    ending: EndReason | None = Field(description="How it ended; null while it goes on.")
+    scored: bool = Field(description="Whether it counts: it is over, and nothing but the agent decided how.")
+    reason: str | None = Field(description="Why it does not count; null if it does.")
+    reward: float | None = Field(description="What it earned as an episode of training; null if it does not count.")
+    score: float | None = Field(description="ToolSandbox's strict score, counted or not. No reward by itself.")
+    terms: dict[str, float] = Field(description="The terms that add up to the reward.")
+    figures: dict[str, float] = Field(description="Every number of the families asked for that counts.")
+
+
 class ScenarioInfo(Body):
     """A scenario, as far as a harness needs to know; what would solve it is not told."""
 

@@ -9,7 +9,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, cast
 
 from sandbox_mcp.engine.processes import RESERVED, room_for_files
 from sandbox_mcp.play.server.gathered_writes import GatheringTransport
@@ -18,6 +19,8 @@ MOST_CONNECTIONS = 2000
 """How many connections a server holds open, where the system lets it."""
 FEWEST = 16
 """How many connections there may be at least, however few descriptors there are."""
+MAX_MESSAGE = 1024 * 1024
+"""Bytes that a message of a WebSocket may have."""
 LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -81,6 +84,7 @@ class PatientProtocol(asyncio.Protocol):
         self._answered = self._http.on_response_complete
         self._http.on_response_complete = self._next
         self._transport: GatheringTransport | None = None
+        self._socket: asyncio.Protocol | None = None
         self._awaited: tuple[str, object] | None = None
         self._until: asyncio.TimerHandle | None = None
         self._fetching: asyncio.TimerHandle | None = None
@@ -95,22 +99,32 @@ class PatientProtocol(asyncio.Protocol):
         """A client has connected."""
         if not isinstance(transport, asyncio.Transport):
             raise TypeError(f"expected a transport to write to, got {type(transport).__name__}")
-        self._transport = GatheringTransport(transport)
+        self._transport = GatheringTransport(transport, self._switched)
         self._http.connection_made(self._transport)
         if self._among.admit(self):
             self._wait_for_more()
         else:
             transport.abort()
 
+    def _switched(self, protocol: asyncio.BaseProtocol) -> None:
+        """Go on as a WebSocket, which has limits of its own and makes no room for others."""
+        self._socket = cast("asyncio.Protocol", protocol)
+        self._among.forget(self)
+        if self._until is not None:
+            self._until.cancel()
+
     def data_received(self, data: bytes) -> None:
         """A client has sent something."""
+        if self._socket is not None:
+            self._socket.data_received(data)
+            return
         self._among.heard(self)
         self._http.data_received(data)
         self._wait_for_more()
 
     def eof_received(self) -> None:
         """A client will send nothing more."""
-        self._http.eof_received()
+        (self._socket or self._http).eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
@@ -118,11 +132,11 @@ class PatientProtocol(asyncio.Protocol):
         for timer in (self._until, self._fetching):
             if timer is not None:
                 timer.cancel()
-        self._http.connection_lost(exc)
+        (self._socket or self._http).connection_lost(exc)
 
     def pause_writing(self) -> None:
         """A client does not fetch what was sent."""
-        self._http.pause_writing()
+        (self._socket or self._http).pause_writing()
         if self._transport is not None:
             loop = asyncio.get_running_loop()
             self._fetching = loop.call_later(self._among.patience.fetch, self._transport.abort)
@@ -131,7 +145,7 @@ class PatientProtocol(asyncio.Protocol):
         """A client fetches again."""
         if self._fetching is not None:
             self._fetching.cancel()
-        self._http.resume_writing()
+        (self._socket or self._http).resume_writing()
 
     def shutdown(self) -> None:
         """Answer what has been asked, and nothing more."""
@@ -145,6 +159,8 @@ class PatientProtocol(asyncio.Protocol):
 
     def _wait_for_more(self) -> None:
         """Set the time by which what the client still owes has to be there; it does not start anew with every byte."""
+        if self._socket is not None:
+            return
         awaited = self._owed()
         if awaited == self._awaited:
             return
@@ -201,7 +217,11 @@ class PatientProtocol(asyncio.Protocol):
 
 
 def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
-    """How uvicorn runs an application: no access log, because paths hold secrets, and no line per broken request."""
+    """How uvicorn runs an application: no access log, because paths hold secrets, and no line per broken request.
+
+    WebSockets are there where their library is. They are not compressed, which would take some 60 KB each, and a
+    client that a step of training keeps busy has minutes to answer a ping.
+    """
     import uvicorn
 
     logging.getLogger("uvicorn.error").addFilter(_tells_of_a_fault)
@@ -209,7 +229,11 @@ def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
     return uvicorn.Config(
         app,
         http=patient,
-        ws="none",
+        ws="websockets-sansio" if find_spec("websockets") else "none",
+        ws_max_size=MAX_MESSAGE,
+        ws_per_message_deflate=False,
+        ws_ping_interval=60.0,
+        ws_ping_timeout=600.0,
         log_level="error",
         access_log=False,
         lifespan="on",

@@ -23,6 +23,7 @@ from sandbox_mcp.play.server.lobby.session_app import SessionApp
 from sandbox_mcp.play.server.metrics import CallMeter
 from sandbox_mcp.play.server.patience import uvicorn_config
 from sandbox_mcp.play.server.settings import ServerError, ServerSettings
+from sandbox_mcp.play.server.wires import NO_WIRES, Wires
 from sandbox_mcp.play.session.kept_sessions import KeptSessions
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.session.share import Share, Tallies
@@ -61,6 +62,7 @@ class Keeper:
         told: Callable[[str], None],
         announce: Callable[[OpenSession], None] = lambda _: None,
         app: SessionApp | None = None,
+        wires: Wires = NO_WIRES,
     ) -> None:
         self._sessions = sessions
         self._settings = settings
@@ -68,6 +70,7 @@ class Keeper:
         self._told = told
         self._announce = announce
         self._app = app
+        self._wires = wires
         self._tallies = Tallies(count)
         self._meter = CallMeter(count)
         self._inboxes = [Inbox() for _ in range(count)]
@@ -156,7 +159,9 @@ class Keeper:
         import uvicorn
 
         manager = self._sessions(share)
-        desk = Desk(share, self._inboxes, manager.max_sessions, seats=bool(self._settings.lobby_tokens))
+        desk = Desk(
+            share, self._inboxes, manager.max_sessions, seats=bool(self._settings.lobby_tokens), wires=self._wires
+        )
         connections = HandedConnections(self._settings.patience, desk)
         lifeline = self._lifeline[0]
 
@@ -184,5 +189,5 @@ class Keeper:
                 await asyncio.to_thread(flush)
 
         self._meter.index = share.index
-        app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter)
+        app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter, wires=self._wires)
         Worker(uvicorn_config(app, connections)).run(sockets=[self._listener])

@@ -116,6 +116,10 @@ class KeptSessions(SessionManager):
         """Whether the session at that address is this manager's."""
         return self._share is None or self._share.owns(address.token if address.seat is None else address.seat)
 
+    def is_here(self, key: str) -> bool:
+        """Whether what is known by a key falls to this process."""
+        return self._share is None or self._share.owns(key)
+
     def create(
         self, spec: SessionSpec, user: User, *, sink: Sink | None = None, seat: str | None = None
     ) -> OpenSession:
@@ -147,6 +151,9 @@ class KeptSessions(SessionManager):
             OSError: its address cannot be kept.
         """
         if opened.path is None or opened.path.parent != self._logs:
+            address = self._new_address(seat)
+            opened.token, opened.bearer = address.token, address.bearer  # of those that lead to this process
+            opened.when_forgotten(self._tally)
             return super().adopt(opened, seat)
         address = self._new_address(seat)
         opened.token, opened.bearer = address.token, address.bearer

@@ -160,6 +160,10 @@ class SessionManager:
             self._seated[seat] = opened
         return opened
 
+    def is_here(self, key: str) -> bool:  # noqa: ARG002
+        """Whether what is known by a key is looked after in this process; always, where there is but one."""
+        return True
+
     def named(self, name: str) -> OpenSession | None:  # noqa: ARG002
         """The session that an earlier process began under that name; None, as none of its sessions are kept."""
         return None

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import anyio
 
 from sandbox_mcp.engine.tools import PresentedTool
-from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Sink, to_line
+from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Sink, Trajectory, parse_trajectory, to_line
 from sandbox_mcp.play.session.agent_calls import AgentCall, CallResult, Unconfirmed
 from sandbox_mcp.play.session.announcing import Notice
 from sandbox_mcp.play.session.batching import WINDOW, Batcher
@@ -165,6 +165,13 @@ class OpenSession:
         if isinstance(self._log, MemoryLog):
             return "".join(to_line(event) for event in self._log.events).encode()
         return None
+
+    def trajectory(self) -> Trajectory | None:
+        """What has happened so far, or None where the log is kept elsewhere."""
+        if isinstance(self._log, MemoryLog):
+            return self._log.trajectory()
+        lines = self.lines()
+        return None if lines is None else parse_trajectory(lines)
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
         """Run a batch. Where nothing else can happen meanwhile, a lock that is free need not be taken."""

@@ -4,8 +4,9 @@
 these need neither MCP nor pydantic. The frameworks' own forms are in modules of their own, loaded on use.
 """
 
+from sandbox_grader.grading.rewards import Reward, RewardSpec
+
 from sandbox_mcp.play.training.episode import Episode
-from sandbox_mcp.play.training.rewards import Reward, RewardSpec
 from sandbox_mcp.play.training.rollouts import Rollouts
 from sandbox_mcp.play.training.tasks import TaskError, TrainingTask, tasks
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
+from sandbox_grader.grading.rewards import Reward, RewardSpec, potential, reward_of
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.variants import presented
@@ -19,7 +20,6 @@ from sandbox_mcp.engine.tools import PresentedTool
 from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Trajectory, UserChannel
 from sandbox_mcp.play.session import AgentCall, CallResult, Reply, Session, SessionSpec, settled
 from sandbox_mcp.play.session.tool_channel import SEND, SEND_TOOL, send_message
-from sandbox_mcp.play.training.rewards import Reward, RewardSpec, potential, reward_of
 from sandbox_mcp.play.training.rollouts import Rollouts
 from sandbox_mcp.play.training.tasks import TrainingTask
 from sandbox_mcp.play.users import ScriptedUser, User

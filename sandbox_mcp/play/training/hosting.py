@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from sandbox_grader.grading.rewards import Reward, RewardSpec
+
 from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, UserChannel
 from sandbox_mcp.play.session import AgentCall, CallResult, Reply, SessionSpec
 from sandbox_mcp.play.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.session.tool_channel import SEND
 from sandbox_mcp.play.training.episode import OUT_OF_TIME, RewardMeter
-from sandbox_mcp.play.training.rewards import Reward, RewardSpec
 from sandbox_mcp.play.training.rollouts import Rollouts
 from sandbox_mcp.play.training.tasks import TrainingTask
 

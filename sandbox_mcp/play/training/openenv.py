@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from sandbox_grader.grading.rewards import RewardError, RewardSpec
 from sandbox_scenarios import ScenarioError
 
 from sandbox_mcp.engine.errors import SandboxError
@@ -18,7 +19,6 @@ from sandbox_mcp.play.session import CallResult, Reply
 from sandbox_mcp.play.session.manager import TooManySessionsError
 from sandbox_mcp.play.session.tool_channel import SEND_TOOL
 from sandbox_mcp.play.training.hosting import EpisodeHost, HostedEpisode
-from sandbox_mcp.play.training.rewards import RewardError, RewardSpec
 from sandbox_mcp.play.training.tasks import ALL, SPLITS, TaskError, TrainingTask, in_split
 
 RESET = (

@@ -49,15 +49,11 @@ class _Lasting:
 
 
 class OpenEnvWire:
-    """The wire for the worlds of a host. ``world`` is the one of the routes that name none.
+    """The wire for the worlds of a host. ``world`` is the one of the routes that name none."""
 
-    ``own`` makes the name of an environment such that requests with it come to this process.
-    """
-
-    def __init__(self, host: EpisodeHost, world: str = "", own: Callable[[], str] = lambda: str(uuid.uuid4())) -> None:
+    def __init__(self, host: EpisodeHost, world: str = "") -> None:
         self._host = host
         self._home = world
-        self._own = own
         self._lasting: dict[str, _Lasting] = {}
         self._leased = 0
 
@@ -114,6 +110,12 @@ class OpenEnvWire:
             raise WireError("CAPACITY_REACHED", f"server at capacity: {now}/{most} sessions active")
         return OpenEnvClient(self._host, world)
 
+    def _own(self) -> str:
+        """A name for an environment, such that requests with it come to this process."""
+        while not self._host.manager.is_here(name := str(uuid.uuid4())):
+            pass
+        return name
+
     def _drop_idle(self) -> None:
         """Give up environments that were idle for too long; their sessions are given up by whoever manages those."""
         before = time.monotonic() - self._host.manager.idle_seconds
@@ -160,11 +162,12 @@ class OpenEnvWire:
     async def _answer(self, raw: str, client: OpenEnvClient, name: str) -> str | None:
         """The answer to one message; None ends the connection."""
         try:
-            message = _object(json.loads(raw))
+            read: object = json.loads(raw)
         except (ValueError, RecursionError) as problem:
             return _error("INVALID_JSON", f"Invalid JSON: {problem}")
-        kind, data = message.get("type", ""), cast("object", message.get("data") or {})
         try:
+            message = _object(read)
+            kind, data = message.get("type", ""), cast("object", message.get("data") or {})
             match kind:
                 case "reset":
                     return _line("observation", await client.reset(_object(data)))
