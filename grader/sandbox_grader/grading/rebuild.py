@@ -1,11 +1,12 @@
 """State for logs that recorded none: calls of our tools, carried out again in the world of their scenario.
 
-Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. A result counts as
-the same in every form in which hosts keep what our server sent: the value, the object that carries it, the text of
-either, or the whole result. Calls of tools that are not the scenario's cannot touch its world; they are left out and
-counted. Ids are those that the log tells; time is the log's where that is the scenario's, else every event takes one
-step. Other forms of log tell times roughly if at all, so moments that are less than ``DRIFT`` seconds apart are the
-same. Calls that never ran, or that failed, change nothing.
+Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. Where the world is a
+tape and a scenario asks for calls and messages alone, nothing is carried out and the log is judged as it is, since a
+tape knows only what was once asked. A result counts as the same in every form in which hosts keep what our server sent:
+the value, the object that carries it, the text of either, or the whole result. Calls of tools that are not the
+scenario's cannot touch its world; they are left out and counted. Ids are those that the log tells; time is the log's
+where that is the scenario's, else every event takes one step. Other forms of log tell times roughly if at all, so
+moments that are less than ``DRIFT`` seconds apart are the same. Calls that never ran, or that failed, change nothing.
 """
 
 import copy
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, permutations
 from typing import Any
 
-from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.model import Scenario, TableConstraint
 from sandbox_scenarios.stage import FallenDue, Stage
 from sandbox_scenarios.variants import actions
 
@@ -29,6 +30,7 @@ from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory
 from sandbox_mcp.engine.world import Clock, IdStream
 from sandbox_mcp.engine.world.faults import CHECKED
+from sandbox_mcp.engine.worlds import TAPE
 
 DRIFT = 60.0
 HOUR, YEAR = 3600.0, 366 * 86400.0
@@ -92,7 +94,8 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario) -> Rebuilt:
     if not can_rebuild(trajectory):
         return Rebuilt(trajectory)
     again = _Reenactment(trajectory, scenario)
-    events = tuple(replace(event, seq=seq) for seq, event in enumerate(again.events(), start=1))
+    happened = again.events() if needs_state(scenario) else again.as_logged()
+    events = tuple(replace(event, seq=seq) for seq, event in enumerate(happened, start=1))
     clock = scenario.clock
     started = replace(
         trajectory.started,
@@ -101,6 +104,14 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario) -> Rebuilt:
     )
     told = replace(trajectory, started=started, events=events)
     return Rebuilt(told, tuple(again.mismatches), dict(again.foreign))
+
+
+def needs_state(scenario: Scenario) -> bool:
+    """Whether a log has to be carried out again to be judged; not on a tape of whose tables none is asked."""
+    places = (*scenario.milestones, *scenario.minefields)
+    return not scenario.home.origin.endswith(TAPE) or any(
+        isinstance(part, TableConstraint) for place in places for part in place.constraints
+    )
 
 
 class _Reenactment:
@@ -136,6 +147,14 @@ class _Reenactment:
             if ours:
                 yield from self._let_happen()
                 yield from self._carried_out(ours)
+
+    def as_logged(self) -> Iterator[Message | ToolCall]:
+        """The events as the log tells them, nothing carried out."""
+        for event in self._trajectory.events:
+            if isinstance(event, Message) or event.caller != "agent":
+                yield replace(event, clock=self._time_of(event))
+            elif self._is_ours(event):
+                yield replace(self._named(event), clock=self._time_of(event), result=last_form(event.result))
 
     def _is_ours(self, call: ToolCall) -> bool:
         """Whether a call is part of the scenario; a call of a tool that nobody offered is the agent's mistake in it."""
@@ -316,6 +335,11 @@ def forms(recorded: Any, deep: int = 0) -> Iterator[Any]:
         except (ValueError, RecursionError):
             return
         yield from forms(value, deep + 1)
+
+
+def last_form(recorded: Any) -> Any:
+    """What a recorded result carries, if it carries anything."""
+    return list(forms(recorded))[-1]
 
 
 def _tells(event: ToolCall, fault: CallError) -> bool:

@@ -23,6 +23,7 @@ from sandbox_grader.grading.spending import Spent, spent_in
 from sandbox_grader.grading.values import is_number, within_floats
 from sandbox_grader.users.metric import spoiled_by_user
 from sandbox_mcp.engine.trajectory import INFRASTRUCTURE, Trajectory
+from sandbox_mcp.engine.trajectory.usage import Usage
 
 STATEFUL, USERS = "toolsandbox", "user_conduct"
 """The family that can say nothing without state, and the one that is not about the agent."""
@@ -79,6 +80,10 @@ class Scores:
         """ToolSandbox's score, from 0 to 1; None where the session does not allow one."""
         return self.number(SCORE)
 
+    def knows_spending(self, role: str) -> bool:
+        """Whether the log tells the tokens of a role; in logs from elsewhere none told does not mean none used."""
+        return not self.origin or getattr(self.spent, role) != Usage()
+
     def number(self, metric: str) -> float | None:
         """A value by ``family.name``, counted or not, truth as 1 and 0; None where there is no such number."""
         family, _, name = metric.partition(".")
@@ -127,6 +132,7 @@ class Scores:
             name: dict(verdict.values) if verdict.inconclusive is None else {"inconclusive": verdict.inconclusive}
             for name, verdict in self.verdicts.items()
         }
+        spent = self.spent.to_json().items()
         return {
             "id": self.session,
             "scenario": self.scenario,
@@ -141,7 +147,7 @@ class Scores:
             "detail": self.detail,
             "agent": dict(self.agent),
             "origin": self.origin or None,
-            "tokens": self.spent.to_json(),
+            "tokens": {role: used if self.knows_spending(role) else None for role, used in spent},
             "seconds": self.seconds,
             "course": self.course.to_json(),
             "metrics": plain,
@@ -180,7 +186,7 @@ class Scores:
             ending=str(data.get("ending", "incomplete")),
             detail=data.get("detail"),
             agent=dict(data.get("agent") or {}),
-            spent=Spent.from_json(data.get("tokens", {})),
+            spent=Spent.from_json(data.get("tokens") or {}),
             origin=data.get("origin") or "",
             course=SessionCourse.from_json(data.get("course") or {}),
             seconds=data.get("seconds"),

@@ -46,6 +46,7 @@ def _play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
         blocks = blocks_of(message.get("content"), message.members().get("timestamp"))
         if role == "assistant":
             agent_blocks(builder, blocks)
+            builder.spend(message.object_at("usage"))
             if message.string_at("stop_reason") == "max_tokens":
                 builder.lose(message, "the agent's message was cut off at its limit of tokens")
         elif role == "user":

@@ -1,7 +1,8 @@
 """Imports the Agent Trajectory Interchange Format (ATIF), versions 1.x, as Harbor and others write it.
 
-Policy: steps copied from an earlier trajectory are left out, sub-agents are sessions of their own. ATIF has no flag
-for errors: where our exporter wrote one into ``extra`` it counts, elsewhere the text has to tell.
+Policy: steps copied from an earlier trajectory are left out. Sub-agents are part of the session, where the call that
+started them ends. ATIF has no flag for errors: where one was written into ``extra`` it counts, elsewhere the text has
+to tell.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,12 +32,12 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         loaded, faults = load(path), Faults()
         for document in (part for node in loaded.nodes for part in node.each()):
             with faults.aside():
-                yield from _trajectory(document, loaded, names, None)
+                yield _trajectory(document, loaded, names)
         faults.tell()
 
 
-def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None) -> Iterator[Imported]:
-    """A trajectory and, after it, those of the sub-agents embedded in it."""
+def _trajectory(node: JsonNode, loaded: Loaded, names: Names) -> Imported:
+    """A trajectory with those of the sub-agents embedded in it."""
     version = node.need("schema_version")
     if not version.string().startswith(VERSION):
         raise version.fail(f"is {version.value!r}; expected {VERSION}x")
@@ -48,26 +49,37 @@ def _trajectory(node: JsonNode, loaded: Loaded, names: Names, parent: str | None
         known["model"] = known.pop("model_name")
     chats.offer_tools(builder, agent.items_at("tool_definitions"))
     builder.origin.update(picked(node.members(), ("schema_version", "notes", "final_metrics")))
-    builder.head = replace(builder.head, agent=known)
-    if parent is None:
-        builder.head = replace(builder.head, session=node.label_at("session_id") or "")
-    else:
-        builder.origin["parent"] = parent
+    builder.head = replace(builder.head, agent=known, session=node.label_at("session_id") or "")
     about = _ours(node)
     if about is not None:
         take_about(about, builder)
+    subs = dict[str, JsonNode]()
+    _steps(node, builder, subs)
+    while subs:
+        _, sub = subs.popitem()
+        builder.lose(sub, "nothing says which call started this sub-agent; what it did stands at the end")
+        with builder.aside():
+            _steps(sub, builder, subs)
+    builder.spend(node.get("final_metrics"))
+    name = names.unique(stem(node.path), node.label_at("trajectory_id") or session)
+    return builder.finish(name, *_end(node, builder))
+
+
+def _steps(node: JsonNode, builder: SessionBuilder, subs: dict[str, JsonNode]) -> None:
+    """Add the steps of a trajectory; those of ``subs`` that they name are added, and taken out of it, on the way."""
+    subs.update({_named(sub): sub for sub in node.items_at("subagent_trajectories")})
     copied = 0
     for step in node.need("steps").items():
         if step.members().get("is_copied_context") is True:
             copied += 1
         else:
-            _step(step, builder)
+            _step(step, builder, subs)
     if copied:
         builder.lose(f"steps ({copied})", "steps copied from an earlier trajectory were left out")
-    name = names.unique(stem(node.path), node.label_at("trajectory_id") or session)
-    yield builder.finish(name, *_end(node, builder))
-    for inner in node.items_at("subagent_trajectories"):
-        yield from _trajectory(inner, loaded, names, session or node.label_at("trajectory_id") or stem(node.path))
+
+
+def _named(node: JsonNode) -> str:
+    return node.label_at("trajectory_id") or node.label_at("session_id") or node.where
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:
@@ -76,7 +88,7 @@ def _ours(holder: JsonNode) -> JsonNode | None:
     return extra.object_at(OURS) if extra else None
 
 
-def _step(step: JsonNode, builder: SessionBuilder) -> None:
+def _step(step: JsonNode, builder: SessionBuilder, subs: dict[str, JsonNode]) -> None:
     source, text = step.need("source").string(), joined(step.get("message"), builder)
     about, stamp = _ours(step), step.members().get("timestamp")
     if source == "agent":
@@ -101,7 +113,7 @@ def _step(step: JsonNode, builder: SessionBuilder) -> None:
     batch = builder.batch() if calls else ""
     for call in calls:
         _call(call, batch, stamp, builder, role_in(call.get("caller"), "user"))
-    _observe(step, builder)
+    _observe(step, builder, subs)
 
 
 def _say(
@@ -125,7 +137,7 @@ def _call(call: JsonNode, batch: str, stamp: object, builder: SessionBuilder, ca
     builder.call(name, given, batch=batch, id_=id_, caller=caller, stamp=stamp)
 
 
-def _observe(step: JsonNode, builder: SessionBuilder) -> None:
+def _observe(step: JsonNode, builder: SessionBuilder, subs: dict[str, JsonNode]) -> None:
     observation = step.get("observation")
     for result in observation.items_at("results") if observation is not None else []:
         id_ = result.label_at("source_call_id")
@@ -133,18 +145,26 @@ def _observe(step: JsonNode, builder: SessionBuilder) -> None:
         if id_ is None and len(only) == 1 and builder.find(only[0].label_at("tool_call_id")) is not None:
             builder.lose(result, "a result that names no call was given to the only call of its step")
             id_ = only[0].label_at("tool_call_id")
-        if result.get("subagent_trajectory_ref") is not None:
-            builder.lose(result, "what a sub-agent did stands in a trajectory of its own")
+        references = result.get("subagent_trajectory_ref")
+        for reference in references.each() if references is not None else ():
+            sub = subs.pop(_named(reference), None)
+            if sub is None:
+                builder.lose(result, "what a sub-agent did stands in a file of its own")
+            else:
+                with builder.aside():
+                    _steps(sub, builder, subs)
         if id_ is None:
             builder.say("environment", "agent", joined(result.get("content"), builder))
-        elif result.get("content") is not None or _ours(result) is not None:
+        elif any(result.get(name) is not None for name in ("content", "extra", "subagent_trajectory_ref")):
             about = _ours(result)
             error = about.object_at("error") if about else None
             if error:
                 told = error_in(error, joined(result.get("content"), builder))
                 outcome = CallOutcome(error=told, stated=True)
             else:
-                outcome = outcome_of(builder, result.get("content"), failed=None if about is None else False)
+                flag = result.members_at("extra").get("is_error")
+                failed = flag if isinstance(flag, bool) else None if about is None else False
+                outcome = outcome_of(builder, result.get("content"), failed=failed)
             builder.settle(result, id_, outcome)
 
 

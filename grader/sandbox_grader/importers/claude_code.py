@@ -2,35 +2,34 @@
 
 What its command prints (``--output-format stream-json``, or ``json`` with ``--verbose``) is read as well.
 
-Policy: one session per conversation in a file, sub-agents as sessions of their own. An output that was too long for
-the session file is read from ``tool-results`` where it is still there. What the host put in (caveats, commands,
-summaries) comes from the system, not from the user. What the agent writes beside its calls is shown to the user.
+Policy: one session per conversation in a file. Sub-agents are part of the session that started them, at their time:
+their calls are its, what they said are notes. What was copied from another session is left out. An output that was too
+long for the session file is read from ``tool-results`` where it is still there. What the host put in (caveats,
+commands, summaries) comes from the system, not from the user; what was typed while the agent worked, from the user.
+What the agent writes beside its calls is shown to the user.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.claude_tree import Thread, TreeLine, lines_of, threads_of
+from sandbox_grader.importers.reading.claude_tree import QUEUED, Thread, TreeLine, lines_of, threads_of
 from sandbox_grader.importers.reading.content import joined
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load, read_bytes
-from sandbox_grader.importers.reading.values import decode, stated
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load, read_bytes
+from sandbox_grader.importers.reading.values import decode, seconds, stated
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory import ErrorKind
 
 PERSISTED = "<persisted-output>"
 """How a result begins whose full text was put into a file."""
-
-HOST_TEXTS = ("<command-name>", "<command-message>", "<local-command-", "<bash-input>", "<bash-stdout>")
-"""How user lines begin that the host wrote about its own commands."""
 
 KINDS: Final = MappingProxyType[str, ErrorKind](
     {
@@ -55,30 +54,43 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         ImportFormatError: a file is not a session file.
     """
     names = Names()
-    for path in dict.fromkeys(file for given in paths for file in files(given)):
-        loaded = load(path)
-        if not loaded.lines and loaded.nodes[0].is_array:
-            loaded = replace(loaded, nodes=tuple(loaded.nodes[0].items()))
+    given = dict.fromkeys(file for path in paths for file in files(path))
+    inner = {file: [other for other in given if _folder(file) in other.parents] for file in given}
+    beside = {other for others in inner.values() for other in others}
+    for path in (file for file in given if file not in beside):
+        loaded = _loaded(path)
         doubled: list[JsonNode] = []
         lines = list(lines_of(loaded.nodes, doubled))
         threads = threads_of(lines)
-        if not threads and any(node.members().get("type") == "result" for node in loaded.nodes):
+        faults = Faults()
+        for other in inner[path]:
+            with faults.aside():
+                threads += threads_of(list(lines_of(_loaded(other).nodes, doubled)))
+        own = [thread for thread in threads if not thread.sidechain]
+        subs = [thread for thread in threads if thread.sidechain] if own else []
+        threads = own or threads
+        nodes = [node for node in loaded.nodes if node.is_object]
+        if not nodes:
+            loaded.nodes[0].members()  # raises, as this is not one
+        if not threads and any(node.members().get("type") == "result" for node in nodes):
             told = "holds the last result alone, as --output-format json prints it; add --verbose, or use stream-json"
             raise NothingToImportError(str(path), None, told)
-        noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in loaded.nodes)
+        noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
             raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
-        kinds, faults = Counter(str(node.value["type"]) for node in loaded.nodes), Faults()
+        kinds = Counter(str(node.value["type"]) for node in nodes) - Counter(line.kind for line in lines if line.typed)
+        of_thread = _by_starter(own, subs)
         for number, thread in enumerate(threads):
             builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
             if number == 0:
                 for node in doubled:
-                    builder.lose(node, "has the uuid of an earlier line and another message; it is left out")
+                    what = "has the uuid of an earlier line and another message" if node.is_object else "is no object"
+                    builder.lose(node, f"{what}; it is left out")
                 for kind in sorted(kinds.keys() - {"user", "assistant"}):
                     told = f"lines of type {kind!r} ({kinds[kind]})"
                     builder.lose(told, "what the host noted for itself is not kept")
             with faults.aside():
-                yield _session(number, thread, builder, names, loaded)
+                yield _session(number, thread, of_thread.get(number, []), builder, names, loaded)
         faults.tell()
 
 
@@ -86,10 +98,54 @@ def files(path: Path) -> list[Path]:
     """A session's file with those of its sub-agents, or those of all sessions in a project's directory."""
     if path.is_dir():
         return [file for session in sorted(path.glob("*.jsonl")) for file in files(session)]
-    return [path, *sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))]
+    return [path, *sorted(_folder(path).rglob("*.jsonl"))]
 
 
-def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names, loaded: Loaded) -> Imported:
+def _folder(path: Path) -> Path:
+    """Where the files of a session's sub-agents are, however deep."""
+    return path.with_suffix("") / "subagents"
+
+
+def _loaded(path: Path) -> Loaded:
+    loaded = load(path)
+    if not loaded.lines and loaded.nodes[0].is_array:
+        return replace(loaded, nodes=tuple(loaded.nodes[0].items()))
+    return loaded
+
+
+def _by_starter(own: Sequence[Thread], subs: Sequence[Thread]) -> dict[int, list[Thread]]:
+    """The sub-agents of each conversation: of the one with the call that started them, else of the last before them."""
+    called = {id_: n for n, thread in enumerate(own) for line in thread.lines for id_ in line.ids("tool_use", "id")}
+    told = {
+        str(answer.get("agentId")): n
+        for n, thread in enumerate(own)
+        for line in thread.lines
+        if is_object(answer := line.node.members().get("toolUseResult")) and answer.get("agentId")
+    }
+    found: dict[int, list[Thread]] = {}
+    for sub in subs:
+        first = sub.lines[0]
+        agent, time = first.node.string_at("agentId") or "", first.node.string_at("timestamp") or ""
+        before = [n for n, thread in enumerate(own) if (thread.lines[0].node.string_at("timestamp") or "") <= time]
+        starter = called.get(first.started_by or "", told.get(agent, before[-1] if before else 0))
+        found.setdefault(starter, []).append(sub)
+    return found
+
+
+def _in_time(thread: Thread, subs: Sequence[Thread]) -> list[TreeLine]:
+    """The lines of a conversation and its sub-agents, by their times and, where these are equal, as they stand."""
+    placed: list[tuple[float, int, TreeLine]] = []
+    for lines in (thread.lines, *(sub.lines for sub in subs)):
+        latest = 0.0  # a line is not before those that it follows, whatever its time says
+        for line in lines:
+            latest = max(latest, seconds(line.node.members().get("timestamp")) or 0.0)
+            placed.append((latest, line.index, line))
+    return [line for *_, line in sorted(placed, key=lambda item: item[:2])] if subs else list(thread.lines)
+
+
+def _session(
+    number: int, thread: Thread, subs: Sequence[Thread], builder: SessionBuilder, names: Names, loaded: Loaded
+) -> Imported:
     session, agent = thread.lines[0].session, _agent_id(thread)
     version = next((found for line in thread.lines if (found := line.node.string_at("version"))), None)
     spoken = (line.node.need("message").string_at("model") for line in thread.lines if line.kind == "assistant")
@@ -101,31 +157,54 @@ def _session(number: int, thread: Thread, builder: SessionBuilder, names: Names,
     if thread.sidechain:
         builder.origin.update({"parent": session, "agent_id": agent})
         builder.lose("session", "what the main agent told this sub-agent stands as said by its user")
+    if subs:
+        told = "their calls are part of the session, what was said between them and the main agent are notes"
+        builder.lose(f"sub-agents ({len(subs)})", told)
     by_message: dict[str, list[TreeLine]] = {}  # the lines of one API message count at the first of them
-    for line in thread.lines:
+    everything = _in_time(thread, subs)
+    copied = {line.uuid for line in everything if line.node.get("forkedFrom") is not None}
+    if copied:
+        builder.lose(f"lines ({len(copied)})", "copied from the session that this one forked from; they are left out")
+    handed = {str(line.typed.value) for line in everything if line.kind == "attachment" and line.typed}
+    for line in everything:
+        if line.uuid in copied or (line.kind == QUEUED and line.typed and str(line.typed.value) in handed):
+            continue
         by_message.setdefault(line.uuid if line.message_id is None else f"message {line.message_id}", []).append(line)
     for lines in by_message.values():
         first = lines[0]
-        if first.kind == "assistant":
-            for line in filter(_is_api_error, lines):
-                text = joined(line.node.need("message").get("content"), builder)
-                builder.lose(line.node, f"the model's endpoint failed: {text[:200]}")
-            blocks = [block for line in lines if not _is_api_error(line) for block in _blocks(line)]
-            agent_blocks(builder, blocks, seen_by=("agent", "user"))
-        elif first.kind == "user":
-            _user(builder, first, Path(builder.origin["file"]))
-        elif first.node.members().get("subtype") == "compact_boundary":
-            builder.lose(first.node, "the host replaced what came before by a summary in the agent's context")
+        with builder.aside(really=first.sidechain and not thread.sidechain):
+            _play(lines, builder)
     if thread.abandoned:
         calls = sum(len(line.ids("tool_use", "id")) for line in thread.abandoned)
         told = f"{counted(len(thread.abandoned), 'line')} with {counted(calls, 'tool call')}"
         builder.lose("branches", f"{told} on branches that a retry abandoned")
-    for line in thread.orphans:
+    for line in thread.orphans if not copied else ():
         builder.lose(line.node, f"its parent {line.parent!r} is not in the file; the line before was taken")
     name = names.unique(builder.head.scenario, _agent_id(thread))
     if _is_api_error([line for line in thread.lines if line.talks][-1]):
         return builder.finish(name, "agent_failed", "the model's endpoint failed")
     return builder.finish(name, "recorded" if builder.whole and not loaded.cut else None)
+
+
+def _play(lines: Sequence[TreeLine], builder: SessionBuilder) -> None:
+    """Add the lines of one message, or one line of anything else."""
+    first = lines[0]
+    if first.kind == "assistant":
+        for line in filter(_is_api_error, lines):
+            text = joined(line.node.need("message").get("content"), builder)
+            builder.lose(line.node, f"the model's endpoint failed: {text[:200]}")
+        blocks = [block for line in lines if not _is_api_error(line) for block in _blocks(line)]
+        agent_blocks(builder, blocks, seen_by=("agent", "user"))
+        builder.spend(lines[-1].node.need("message").get("usage"))  # every line repeats it, and the last is whole
+    elif first.kind == "user":
+        _user(builder, first, Path(first.node.path))
+    elif (typed := first.typed) is not None:
+        attachment = first.node.members_at("attachment")
+        hosts = attachment.get("commandMode", "prompt") != "prompt" or _of_host(attachment)
+        text, stamp = joined(typed, builder), first.node.members().get("timestamp")
+        builder.say("system" if hosts else "user", "agent", text, stamp=stamp)
+    elif first.node.members().get("subtype") == "compact_boundary":
+        builder.lose(first.node, "the host replaced what came before by a summary in the agent's context")
 
 
 def _agent_id(thread: Thread) -> str:
@@ -173,8 +252,13 @@ def _host_kind(line: TreeLine, blocks: Sequence[Block]) -> str | None:
         return "summary"
     if members.get("isMeta") is True:
         return "meta"
-    first = blocks[0].node.value if blocks else None
-    return "command" if isinstance(first, str) and first.startswith(HOST_TEXTS) else None
+    return "host" if _of_host(members) else None
+
+
+def _of_host(members: Mapping[str, Any]) -> bool:
+    """Whether a message in the user's name says itself that it does not come from a person."""
+    origin = members.get("origin")
+    return is_object(origin) and origin.get("kind", "human") != "human"
 
 
 def _full_text(path: Path, id_: str) -> str | None:

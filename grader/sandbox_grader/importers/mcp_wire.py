@@ -2,7 +2,8 @@
 
 Policy: a line is a message, a batch of them, or an envelope around one with the time, the direction or a session's
 name. Ids are unique per sender only, so the sender of a request is told by its method. Only tool calls and tool lists
-are a session; a call that was asked for input and sent again is one call. What user and agent said is unknown.
+are a session; a call that was asked for input and sent again is one call, and one that became a task ends with what the
+task came to. What user and agent said is unknown; the session ends where every call was answered.
 """
 
 from collections import Counter, deque
@@ -100,7 +101,7 @@ def _is_rpc(node: JsonNode) -> bool:
 class _Player:
     """Adds the tool calls of one capture to a session."""
 
-    __slots__ = ("_builder", "_ignored", "_open", "_pending", "_states")
+    __slots__ = ("_builder", "_failed", "_ignored", "_open", "_pending", "_states", "_tasks")
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder
@@ -108,6 +109,9 @@ class _Player:
         """Requests that were not answered yet, by their sender and id; equal ids queue up."""
         self._open: list[OpenCall] = []
         self._states: dict[str, OpenCall] = {}
+        self._tasks: dict[str, OpenCall] = {}
+        self._failed: dict[OpenCall, CallOutcome] = {}
+        """What is known of tasks that came to nothing, until their result is asked for."""
         self._ignored: Counter[str] = Counter()
 
     def play(self, frames: list[Frame], name: str) -> Imported:
@@ -117,10 +121,13 @@ class _Player:
                 self._request(frame)
             else:
                 self._response(frame)
+        for opened, outcome in self._failed.items():
+            if opened in self._open:
+                self._builder.answer(opened, outcome)
         self._builder.lose("messages", "the protocol carries tool calls only; what user and agent said is unknown")
         for method in sorted(self._ignored):
             self._builder.lose(f"messages of method {method!r} ({self._ignored[method]})", "these are not kept")
-        return self._builder.finish(name, None)
+        return self._builder.finish(name, "recorded" if self._builder.settled else None)
 
     def _request(self, frame: Frame) -> None:
         node, method = frame.node, frame.node.need("method").string()
@@ -142,7 +149,11 @@ class _Player:
             info = params.object_at("clientInfo") if params else None
             if info:
                 self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
-        elif method not in {"tools/call", "tools/list"}:
+        elif method.startswith("notifications/tasks"):
+            self._watch(node.get("params") or node.child("params", {}))
+        elif method in {"tasks/get", "tasks/result"}:
+            opened = self._tasks.get(str(node.members_at("params").get("taskId")))
+        elif method not in {"tools/call", "tools/list", "tasks/list"}:
             self._ignored[method] += 1
         side = frame.side or ("server" if method.startswith(SERVERS) else "client")
         if id_ is not None:
@@ -162,24 +173,7 @@ class _Player:
         request, opened = queues[0].popleft()
         result = frame.node.object_at("result") or frame.node.child("result", {})
         if opened is not None:
-            state = result.members().get("requestState")
-            if result.get("inputRequests") is not None and isinstance(state, str):
-                self._states[state] = opened
-                return
-            error = frame.node.get("error")
-            if error is None:
-                structured, failed = result.get("structuredContent"), result.members().get("isError") is True
-                if structured is not None and not failed:
-                    outcome = CallOutcome(structured.value)
-                else:
-                    outcome = outcome_of(self._builder, result.get("content"), failed=failed)
-            else:
-                message, code = error.string_at("message") or "", int(error.number_at("code") or 0)
-                kind = "unknown_tool" if "unknown tool" in message.lower() else KINDS.get(code, "execution")
-                outcome = CallOutcome(error=failure(message, kind, f"JSON-RPC {code}"))
-            wall = {} if frame.stamp is None else {"answered": frame.stamp}
-            self._builder.answer(opened, replace(outcome, wall=wall))
-            self._open.remove(opened)
+            self._answer(frame, request.value["method"], result, opened)
         elif request.value["method"] == "tools/list":
             chats.offer_tools(self._builder, result.items_at("tools"))
         elif request.value["method"] == "initialize":
@@ -187,3 +181,42 @@ class _Player:
             name, version = info.get("name"), info.get("version")
             if isinstance(name, str) and isinstance(version, str):
                 self._builder.head = replace(self._builder.head, versions={name: version})
+
+    def _watch(self, task: JsonNode) -> None:
+        """Take note of how a task goes on; one that was cancelled or has failed may never tell its result."""
+        status, opened = task.members().get("status"), self._tasks.get(str(task.members().get("taskId")))
+        if opened is not None and status in ("cancelled", "failed"):
+            text = task.string_at("statusMessage") or f"the task was {status}"
+            self._failed[opened] = CallOutcome(error=failure(text, "refused" if status == "cancelled" else "execution"))
+
+    def _answer(self, frame: Frame, method: str, result: JsonNode, opened: OpenCall) -> None:
+        """Give a call its outcome, unless the response says that it is still to come."""
+        error, state = frame.node.get("error"), result.members().get("requestState")
+        task = result.object_at("task") or (result if "taskId" in result.members() else None)
+        if result.get("inputRequests") is not None and isinstance(state, str):
+            self._states[state] = opened
+            return
+        if error is None and method == "tools/call" and task is not None:
+            self._tasks[str(task.members().get("taskId"))] = opened
+            return
+        if error is None and method == "tasks/get":
+            error = result.object_at("error")
+            inner = result.object_at("result")
+            if inner is None and error is None:
+                self._watch(result)
+                return
+            result = inner or result
+        if opened in self._open:
+            wall = {} if frame.stamp is None else {"answered": frame.stamp}
+            self._builder.answer(opened, replace(self._outcome(result, error), wall=wall))
+            self._open.remove(opened)
+
+    def _outcome(self, result: JsonNode, error: JsonNode | None) -> CallOutcome:
+        if error is not None:
+            message, code = error.string_at("message") or "", int(error.number_at("code") or 0)
+            kind = "unknown_tool" if "unknown tool" in message.lower() else KINDS.get(code, "execution")
+            return CallOutcome(error=failure(message, kind, f"JSON-RPC {code}"))
+        structured, failed = result.get("structuredContent"), result.members().get("isError") is True
+        if structured is not None and not failed:
+            return CallOutcome(structured.value)
+        return outcome_of(self._builder, result.get("content"), failed=failed)

@@ -46,6 +46,7 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
         builder.head = replace(builder.head, session=about.label_at("session") or "", agent=agent)
         take_about(ours, builder)
     chats.play(builder, request.need("messages").items())
+    builder.spend(response.object_at("usage"))
     choices = response.items_at("choices")
     chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:

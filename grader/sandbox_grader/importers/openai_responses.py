@@ -108,6 +108,7 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
     player.play(response.items_at("output"))
+    builder.spend(response.object_at("usage"))
     status = response.members().get("status")
     if status == "failed":
         error = response.object_at("error")

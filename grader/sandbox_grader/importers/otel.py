@@ -5,8 +5,8 @@ span that holds messages is a model's whatever its operation is called, unless s
 spans say what came of the calls. Content is opt-in and often absent: a call without its arguments says so in ``meta``,
 and nothing is made up. What our own spans say beyond the conventions, under ``sandbox_mcp``, is believed: which
 scenario it was, and which tool a name stood for. The agent's side, the client of the protocol and its server may each
-record the same call; the outermost span counts unless one inside it tells more. An agent invoked by another is a
-session of its own.
+record the same call; the outermost span counts unless one inside it tells more. An agent invoked by another is part of
+its session: its calls are the session's, what is said between the two are notes.
 """
 
 from collections import Counter
@@ -68,27 +68,28 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
             problem = "holds no span of a model, an agent or a tool, and no messages"
             raise NothingToImportError(str(path), None, problem + "".join(others[:1]))
         faults = Faults()
-        for (conversation, nested), group in sessions.items():
+        for conversation, agents in sessions.items():
             with faults.aside():
                 builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
-                yield _session(conversation, conversation if nested else None, group, builder, names)
+                yield _session(conversation, agents, builder, names)
         faults.tell()
 
 
-def _session(
-    conversation: str, parent: str | None, spans: list[Span], builder: SessionBuilder, names: Names
-) -> Imported:
+def _session(conversation: str, agents: dict[str, list[Span]], builder: SessionBuilder, names: Names) -> Imported:
+    main = next(iter(agents))
+    spans = agents[main]
     keys = {"name": "gen_ai.agent.name", "model": "gen_ai.request.model"}
     found = {name: next((text for span in spans if (text := span.text(key))), "") for name, key in keys.items()}
-    builder.head = replace(builder.head, session="" if parent else conversation, agent=stated(**found))
+    builder.head = replace(builder.head, session=conversation, agent=stated(**found))
     told_of_itself = next((span for span in spans if span.text(f"{OURS}session")), None)
     if told_of_itself is not None:  # a session of ours, whose scenario is found again
         texts = {name: told_of_itself.text(f"{OURS}{name}") for name in ("session", "scenario", "digest", "variant")}
         numbers = {name: told_of_itself.attributes.get(f"{OURS}{name}") for name in ("seed", "trial")}
         whole = {name: value for name, value in numbers.items() if isinstance(value, int)}
         builder.head = replace(builder.head, **texts, **whole)
-    if parent is not None:
-        builder.origin["parent"] = parent
+    if len(agents) > 1:
+        told = "their calls are part of the session, what was said between them and the main agent are notes"
+        builder.lose(f"sub-agents ({len(agents) - 1})", told)
     scores = {
         str(told.get("gen_ai.evaluation.name", "score")): told.get(
             "gen_ai.evaluation.score.value", told.get("gen_ai.evaluation.score.label")
@@ -99,13 +100,22 @@ def _session(
     }
     if scores:
         builder.origin["scores"] = scores
-    _Player(builder).play(spans)
+    players = {agent: _Player(builder) for agent in agents}
+    for agent, group in agents.items():
+        players[agent].begin(group)
+    told_by = [(step, agent) for agent, group in agents.items() for step in _steps(group, speaking(group))]
+    steps = [(at, kind, agent, span) for (at, kind, span), agent in told_by]
+    for _, kind, agent, span in sorted(steps, key=lambda step: step[:2]):
+        with builder.aside(really=agent != main):
+            players[agent].step(kind, span)
+    for span in (span for group in agents.values() for span in group if span.operation in MODEL):
+        builder.spend(span.node.child("attributes", usage_of(span)))
     for attribute, why in _unread(spans).items():
         builder.lose(f"attributes {attribute!r}", why)
     told = (name for span in spans for name, _ in span.events if name.endswith((".message", ".choice")))
     for name, times in sorted(Counter(name for name in told if "gen_ai." in name).items()):
         builder.lose(f"events {name!r} ({times})", "messages in the form of conventions before 1.37 are not read")
-    name = names.unique(stem(builder.origin["file"]), conversation, "sub-agent" if parent else "")
+    name = names.unique(stem(builder.origin["file"]), conversation)
     return builder.finish(name, *_end(spans, builder))
 
 
@@ -143,28 +153,29 @@ class _Player:
         self._called: set[str | None] = set()
         self._instructions = ""
 
-    def play(self, spans: list[Span]) -> None:
-        """Add the spans: what a model was told when it started, what it said when it ended, and what tools did."""
-        speakers = speaking(spans)
-        if not speakers and not _unread(spans):
+    def begin(self, spans: list[Span]) -> None:
+        """Add the tools that an agent was offered."""
+        if not speaking(spans) and not _unread(spans):
             self._builder.lose("messages", "no span holds messages; recording their content is opt-in")
         for span in spans:
             definitions = span.value("gen_ai.tool.definitions")
             if definitions is not None:
                 chats.offer_tools(self._builder, definitions.items())
-        for _, kind, span in sorted(_steps(spans, speakers), key=lambda step: step[:2]):
-            if kind == RAN:
-                self._tool(span)
-            elif kind == HEARD:
-                self._instruct(span)
-                self._hear(span, span.start)
-            else:
-                messages = _messages(span, "gen_ai.output.messages")
-                for message in messages[:1]:
-                    self._message(message, span.end)
-                    self._heard.append(_canonical(message))
-                for message in messages[1:]:
-                    self._builder.lose(message, "an alternative answer is not kept")
+
+    def step(self, kind: int, span: Span) -> None:
+        """Add a span: what a model was told when it started, what it said when it ended, or what a tool did."""
+        if kind == RAN:
+            self._tool(span)
+        elif kind == HEARD:
+            self._instruct(span)
+            self._hear(span, span.start)
+        else:
+            messages = _messages(span, "gen_ai.output.messages")
+            for message in messages[:1]:
+                self._message(message, span.end)
+                self._heard.append(_canonical(message))
+            for message in messages[1:]:
+                self._builder.lose(message, "an alternative answer is not kept")
 
     def _instruct(self, span: Span) -> None:
         given = span.attributes.get("gen_ai.system_instructions")
@@ -274,6 +285,12 @@ def _steps(spans: list[Span], speakers: list[Span]) -> Iterator[tuple[float, int
             yield end, SPOKE, span
 
 
+def usage_of(span: Span) -> dict[str, Any]:
+    """The tokens that a span tells of, by the names that the conventions give them."""
+    start = "gen_ai.usage."
+    return {key.removeprefix(start): value for key, value in span.attributes.items() if key.startswith(start)}
+
+
 def _messages(span: Span, key: str) -> list[JsonNode]:
     found = span.value(key)
     return [] if found is None else found.items()
@@ -326,24 +343,27 @@ def _kind(span: Span) -> ErrorKind:
 # -- how spans stand inside each other ----------------------------------------------------------------------------
 
 
-def sessions_in(spans: list[Span]) -> dict[tuple[str, str], list[Span]]:
-    """The spans of each session, by its conversation and the span of the agent that another one invoked in it."""
+def sessions_in(spans: list[Span]) -> dict[str, dict[str, list[Span]]]:
+    """The spans of each session by its conversation, and there by agent: the main one first, called by no other."""
     by_key = {span.key: span for span in spans}
     repeated = _repeated(spans, by_key)
     named: dict[str, set[str]] = {}
     for span in spans:
         if id_ := span.text("gen_ai.conversation.id"):
             named.setdefault(span.trace, set()).add(id_)
-    sessions: dict[tuple[str, str], list[Span]] = {}
+    sessions: dict[str, dict[str, list[Span]]] = {}
     for span in spans:
         if not (span.operation or span.is_tool or span.has_messages) or span.key in repeated:
             continue
+        agents = [at for at in (span, *_around(span, by_key)) if at.operation == AGENT]
+        outermost = agents[-1] if agents else span
         of_trace = named.get(span.trace, ())
         only = next(iter(of_trace)) if len(of_trace) == 1 else span.trace
-        conversation = span.text("gen_ai.conversation.id") or only
-        agents = [at for at in (span, *_around(span, by_key)) if at.operation == AGENT]
+        conversation = outermost.text("gen_ai.conversation.id") or span.text("gen_ai.conversation.id") or only
         nested = agents[0].id if len(agents) > 1 else ""
-        sessions.setdefault((conversation, nested), []).append(span)
+        sessions.setdefault(conversation, {}).setdefault(nested, []).append(span)
+    for conversation, agents_ in sessions.items():
+        sessions[conversation] = dict(sorted(agents_.items(), key=lambda item: bool(item[0])))
     return sessions
 
 

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import Names, SessionBuilder, reference_call, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, load, load_whole, picked, read_bytes
+from sandbox_grader.importers.reading.json_values import JsonNode, is_array, load, load_whole, picked, read_bytes
 from sandbox_grader.importers.reading.values import digest_of, stated
-from sandbox_mcp.engine.trajectory import EndReason
+from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory import EndReason, ReferenceCall
 
 FAILED = MappingProxyType[str, EndReason](
     {
@@ -64,9 +66,8 @@ def _session(
         builder.head, session=run.label_at("id") or "", scenario=f"{domain or 'tau2'}/{task_id}", trial=trial,
         seed=run.whole_at("seed"), categories=(domain,) if domain else (),
     )  # fmt: skip
-    if task_id in tasks:
-        _task(tasks[task_id], builder)
-    else:
+    ours = _task(tasks[task_id], builder) if task_id in tasks else []
+    if task_id not in tasks:
         builder.lose(run, f"task {task_id!r} is not in the file, so there are no reference actions")
     reward = run.get("reward_info")
     if reward is None:
@@ -77,6 +78,7 @@ def _session(
     if run.get("messages") is None and run.get("ticks") is not None:
         builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
     chats.play(builder, run.items_at("messages"))
+    _refer(ours, builder)
     reason = run.string_at("termination_reason")
     name = names.unique(stem(top.path), domain or "", f"task{task_id}", f"trial{trial}")
     return builder.finish(name, FAILED.get(reason, "recorded") if reason else None, reason)
@@ -102,27 +104,49 @@ def _participant(who: JsonNode | None) -> dict[str, str]:
     return stated(name=who.string_at("implementation"), model=who.string_at("llm")) if who is not None else {}
 
 
-def _task(task: JsonNode, builder: SessionBuilder) -> None:
+def _task(task: JsonNode, builder: SessionBuilder) -> list[JsonNode]:
+    """Tell of a task; gives the reference actions of the assistant."""
     builder.head = replace(builder.head, digest=digest_of(task.value))
     builder.origin["task"] = picked(task.members(), ("id", "description", "user_scenario", "initial_state"))
     criteria = task.get("evaluation_criteria")
     if criteria is None:
         builder.lose(task, "the task has no evaluation criteria, so there are no reference actions")
-        return
+        return []
     builder.origin["criteria"] = picked(criteria.members(), CRITERIA)
     if criteria.get("actions") is None:
         builder.lose(criteria, "the task is judged without actions, so there are no reference actions")
-        return
+        return []
     actions = criteria.items_at("actions")
     ours = [action for action in actions if action.string_at("requestor") != "user"]
-    builder.refer([reference_call(action, "arguments") for action in ours])
     others = [action.value for action in actions if action.string_at("requestor") == "user"]
     if others:
         builder.origin["user_actions"] = others
         where = actions[0].where.rpartition("[")[0]
         builder.lose(where, f"{len(others)} reference actions of the user are kept in the origin only")
-    compared = {str(index): action.value.get("compare_args") for index, action in enumerate(ours)}
-    partly = {index: names for index, names in compared.items() if names is not None}
+    return ours
+
+
+def _refer(actions: list[JsonNode], builder: SessionBuilder) -> None:
+    """Add the reference; what an action is not compared in, it takes from the call that fits it.
+
+    Source: tau2-bench, where ``compare_args`` names the arguments that count; null means all, an empty list none.
+    """
+    left, wanted = [call for call in builder.calls if call.caller == "agent"], list[ReferenceCall]()
+    partly: dict[str, Any] = {}
+    for index, action in enumerate(actions):
+        call, names = reference_call(action, "arguments"), action.members().get("compare_args")
+        if is_array(names):
+            partly[str(index)] = names
+            given = {name: call.arguments.get(name) for name in names}
+            fits = (made for made in left if made.called == call.tool)
+            fitting = next((made for made in fits if {name: made.arguments.get(name) for name in names} == given), None)
+            if fitting is not None:
+                left.remove(fitting)
+                call = replace(call, arguments=fitting.arguments)
+        wanted.append(call)
+    if actions:
+        builder.refer(wanted)
     if partly:
         builder.origin["compare_args"] = partly
-        builder.lose("reference", f"{len(partly)} reference actions are compared in part of their arguments only")
+        told = f"of {counted(len(partly), 'reference action')} some arguments count for nothing, so any will do"
+        builder.lose("reference", told)

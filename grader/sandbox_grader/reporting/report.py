@@ -183,6 +183,9 @@ class Report:
         nothing = Spent()
         return sum((item.spent for item in self.sessions if item.spent != nothing), nothing)
 
+    def _knows_spending(self, role: str) -> bool:
+        return not self.sessions or any(item.knows_spending(role) for item in self.sessions)
+
     def missed(self, threshold: float, judged: JudgedBy = "mean") -> str | None:
         """By how much a threshold was missed, and where, in a line; None if it was met.
 
@@ -304,7 +307,10 @@ class Report:
             "flaky": ["/".join(cell) for cell in flaky(counts)],
             "refusal": _overall(rows)["refusal"],
             "endings": _endings(ordered),
-            "tokens": {**spent.to_json(), "set_aside": self.wasted.to_json()},
+            "tokens": {
+                **{role: used if self._knows_spending(role) else None for role, used in spent.to_json().items()},
+                "set_aside": self.wasted.to_json(),
+            },
             "cost": {**prices.of(spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
             "categories": _by_category(rows),
             "scenarios": rows,

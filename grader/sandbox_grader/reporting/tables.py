@@ -37,13 +37,14 @@ def rows(report: Report) -> list[dict[str, Any]]:
     flat: list[dict[str, Any]] = []
     for scores in report.ordered:
         data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
+        known = scores.knows_spending("agent") or scores.knows_spending("user")
         row = {
             **{name: data[name] for name in IDENTITY if name in data},
             "categories": " ".join(scores.categories),
             "agent": scores.agent.get("name"),
             "model": scores.agent.get("model"),
-            "prompt_tokens": sum(role.prompt_tokens for role in tokens),
-            "completion_tokens": sum(role.completion_tokens for role in tokens),
+            "prompt_tokens": sum(role.prompt_tokens for role in tokens) if known else None,
+            "completion_tokens": sum(role.completion_tokens for role in tokens) if known else None,
             "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
         }
         for family, verdict in scores.verdicts.items():

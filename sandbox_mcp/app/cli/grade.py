@@ -152,10 +152,18 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         click.echo()
         print_table(table.headers, table.rows)
     summary = report.summary()
-    if (mean := report.score) is not None:
+    counts, mean = summary["counts"], report.score
+    if mean is None and counts["unscored"]:
+        click.echo(f"\n0 of {counted(counts['unscored'], 'session')} scored, no {metric}, mode {report.mode}")
+    if mean is not None:
         low, high = (side.score if side else None for side in (report.floor, report.ceiling))
         told = f" (floor {low:.3f}, ceiling {high:.3f})" if low is not None and high is not None else ""
-        scored = counted(summary["counts"]["scored"], "scored session")
+        whole = counts["scored"] + counts["unscored"]
+        scored = (
+            f"{counts['scored']} of {counted(whole, 'session')} scored"
+            if counts["unscored"]
+            else counted(counts["scored"], "scored session")
+        )
         click.echo(f"\n{scored}, mean {metric} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")

@@ -34,11 +34,20 @@ MOST_TOLD = 5
 @click.option("-o", "--out", required=True, type=PLACE, help="The folder to write logs to.")
 @click.option("--mapping", type=PLACE, help="With the format 'any': the file that says what is where.")
 @click.option(
+    "--tool-prefix", metavar="TEXT", multiple=True, help="What the host puts before names of tools; may be repeated."
+)
+@click.option(
     "--scenario", metavar="NAME", help="The scenario of all sessions, where the format has no place for its name."
 )
 @as_json
 def command(
-    format_name: str, inputs: tuple[Path, ...], out: Path, mapping: Path | None, scenario: str | None, as_json: bool
+    format_name: str,
+    inputs: tuple[Path, ...],
+    out: Path,
+    mapping: Path | None,
+    tool_prefix: tuple[str, ...],
+    scenario: str | None,
+    as_json: bool,
 ) -> None:
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
@@ -51,8 +60,6 @@ def command(
     from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import files_of, importer, mapped
 
-    from sandbox_mcp.engine.trajectory import SessionStarted
-
     if (format_name == "any") != (mapping is not None):
         raise click.UsageError("the format 'any' and --mapping FILE go together; see docs/grade-what-you-have.md")
     read = partial(mapped.read, mapping=mapped.mapping_in(mapping)) if mapping else importer(format_name)
@@ -62,10 +69,7 @@ def command(
     written: list[dict[str, Any]] = []
     unreadable: list[ImportFormatError] = []
     for session in _of_all(read, files, unreadable, together=format_name in TOGETHER):
-        events = [
-            replace(event, scenario=scenario) if scenario and isinstance(event, SessionStarted) else event
-            for event in session.events
-        ]
+        events = [_named(event, scenario, tool_prefix) for event in session.events]
         path, moved = _kept(out, session.name, events, trials)
         losses = [{"where": loss.where, "what": loss.what} for loss in session.losses]
         if moved is not None:
@@ -85,6 +89,30 @@ def command(
     if not written:
         click.echo(f"nothing to import: no session in {', '.join(map(str, inputs))}", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _named(event: "Event", scenario: str | None, prefixes: "Sequence[str]") -> "Event":
+    """An event under the names that the caller gave: the scenario of a session, and tools without a host's prefix.
+
+    The digest of another scenario is not kept, and a sub-agent's session does not become a trial.
+    """
+    from sandbox_mcp.engine.trajectory import SessionStarted, ToolCall
+
+    def bare(name: str) -> str:
+        return next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name)
+
+    if isinstance(event, SessionStarted):
+        tools = tuple(
+            replace(tool, tool=bare(tool.name) if bare(tool.name) != tool.name else tool.tool) for tool in event.tools
+        )
+        event = replace(event, tools=tools)
+        if scenario is None or (event.origin or {}).get("parent"):
+            return event
+        digest = event.digest if event.scenario == scenario else ""
+        return replace(event, scenario=scenario, digest=digest)
+    if isinstance(event, ToolCall) and event.tool is not None and bare(event.name) != event.name:
+        return replace(event, tool=bare(event.name))
+    return event
 
 
 def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":

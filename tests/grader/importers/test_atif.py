@@ -90,8 +90,8 @@ class TestObservations:
 
     def test_a_result_that_only_refers_to_a_sub_agent(self, document):
         session = play(document, act({"source_call_id": "t1", "subagent_trajectory_ref": [{"trajectory_id": "x"}]}))
-        assert calls(session)[0].meta == {"result_missing": True}
-        assert "what a sub-agent did stands in a trajectory of its own" in lost(session)
+        assert (calls(session)[0].meta, calls(session)[0].result) == ({}, "")
+        assert "what a sub-agent did stands in a file of its own" in lost(session)
 
 
 class TestSteps:
@@ -111,15 +111,22 @@ class TestSteps:
 
 
 class TestSubAgents:
-    def test_each_is_a_session_of_its_own(self, document):
+    def test_each_is_part_of_the_session(self, document):
         inner = copy.deepcopy(ATIF) | {"trajectory_id": "scout", "session_id": "run-1"}
         inner["subagent_trajectories"] = [copy.deepcopy(ATIF) | {"trajectory_id": "deep", "session_id": None}]
         document["subagent_trajectories"] = [inner]
-        main, scout, deep = read("atif", document)
-        assert [session.name for session in (main, scout, deep)] == ["log-run-1", "log-scout", "log-deep"]
-        assert started(main).origin.get("parent") is None
-        assert [started(session).origin["parent"] for session in (scout, deep)] == ["run-1", "run-1"]
-        assert len({started(session).session for session in (main, scout, deep)}) == 3
+        [main] = read("atif", document)
+        assert [call.name for call in calls(main)] == ["find"] * 3
+        assert [words for _, to, words in said(main) if to == "user"] == ["Gate 4."]
+        assert "nothing says which call started this sub-agent" in lost(main)
+
+    def test_stands_where_the_call_that_started_it_ended(self, document):
+        inner = copy.deepcopy(ATIF) | {"trajectory_id": "scout"}
+        document["subagent_trajectories"] = [inner]
+        step = act({"source_call_id": "t1", "subagent_trajectory_ref": [{"trajectory_id": "scout"}]})
+        session = play(document, step, {"source": "agent", "message": "Done."})
+        assert said(session)[-1] == ("agent", "user", "Done.")
+        assert len(calls(session)) == 2
 
 
 class TestDocuments:

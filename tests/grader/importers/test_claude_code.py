@@ -1,6 +1,7 @@
 """Claude Code session files: the forest of lines, retries, parallel calls, sub-agents, outputs kept elsewhere."""
 
 import json
+from typing import Any
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
@@ -193,8 +194,8 @@ class TestHostTexts:
     @each(
         ("content", "more", "kind"),
         [
-            ("<command-name>/clear</command-name>", {}, "command"),
-            ("<local-command-stdout>ok</local-command-stdout>", {}, "command"),
+            ("<command-name>/clear</command-name>", {}, "host"),
+            ("<local-command-stdout>ok</local-command-stdout>", {}, "host"),
             ("Caveat: these are logs", {"isMeta": True}, "meta"),
         ],
     )
@@ -209,6 +210,88 @@ class TestHostTexts:
             line("r", "a", "user", claude_result("t", "1"), isMeta=True),
         ]
         assert calls(read_one("claude-code", lines))[0].result == 1
+
+
+class TestWordsTypedWhileTheAgentWorked:
+    OPEN = [  # noqa: RUF012 - read only
+        line("u", None, "user", "Look."),
+        line("a", "u", "assistant", claude_use("t", "f"), message={"id": "m"}),
+        line("r", "a", "user", claude_result("t", "1")),
+    ]
+    CLOSE = [line("b", "r", "assistant", [{"type": "text", "text": "Yes."}], message={"id": "m2"})]  # noqa: RUF012
+
+    def queued(self, **attachment: Any) -> dict[str, Any]:
+        attachment = {"type": "queued_command", "prompt": "Off!", "commandMode": "prompt"} | attachment
+        return {"type": "attachment", "uuid": "q", "parentUuid": "r", "sessionId": "s1", "attachment": attachment}
+
+    def test_are_the_users(self):
+        last = line("b", "q", "assistant", [{"type": "text", "text": "Yes."}], message={"id": "m2"})
+        session = read_one("claude-code", [*self.OPEN, self.queued(origin={"kind": "human"}), last])
+        assert said(session)[1] == ("user", "agent", "Off!")
+
+    def test_but_not_where_a_task_reports_itself(self):
+        last = line("b", "q", "assistant", [{"type": "text", "text": "Yes."}], message={"id": "m2"})
+        told = self.queued(commandMode="task-notification", origin={"kind": "task-notification"})
+        assert said(read_one("claude-code", [*self.OPEN, told, last]))[1] == ("system", "agent", "Off!")
+
+    def test_also_where_only_the_queue_tells_of_them(self):
+        removed = {
+            "type": "queue-operation", "operation": "remove", "reason": "absorbed_mid_turn", "content": "Off!",
+            "sessionId": "s1",
+        }  # fmt: skip
+        session = read_one("claude-code", [*self.OPEN, removed, *self.CLOSE])
+        assert [words for _, _, words in said(session)] == ["Look.", "Off!", "Yes."]
+
+
+class TestHistory:
+    def test_what_was_copied_from_another_session_is_left_out(self):
+        copied = line("u", None, "user", "Hi", forkedFrom={"sessionId": "s0", "messageUuid": "u0"})
+        session = read_one("claude-code", [copied, line("v", "u", "user", "Ho")])
+        assert words(session) == ["Ho"]
+        assert "lines (1): copied from the session that this one forked from" in lost(session)
+
+    def test_a_compaction_that_keeps_a_segment_does_not_begin_another_session(self):
+        boundary = {
+            "type": "system", "subtype": "compact_boundary", "uuid": "c", "parentUuid": None, "sessionId": "s1",
+            "logicalParentUuid": "gone", "compactMetadata": {"preservedSegment": {"headUuid": "a", "tailUuid": "a"}},
+        }  # fmt: skip
+        lines = [
+            line("u", None, "user", "Hi"),
+            line("a", "u", "assistant", [{"type": "text", "text": "Yes?"}], message={"id": "m"}),
+            boundary,
+            line("s", "c", "user", "All so far.", isCompactSummary=True),
+            line("v", "a", "user", "Ho"),
+        ]
+        [session] = read("claude-code", lines)
+        assert said(session) == [
+            ("user", "agent", "Hi"),
+            ("agent", "user", "Yes?"),
+            ("system", "agent", "All so far."),
+            ("user", "agent", "Ho"),
+        ]
+        assert "abandoned" not in lost(session)
+
+    def test_a_line_that_is_no_object_loses_nothing_else(self):
+        session = read_one("claude-code", [line("u", None, "user", "Hi"), "odd"])
+        assert words(session) == ["Hi"]
+        assert "line 2: is no object; it is left out" in lost(session)
+
+
+def test_the_tokens_of_a_message_count_once():
+    used = {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 5}
+    lines = [
+        line("u", None, "user", "Hi"),
+        line(
+            "a",
+            "u",
+            "assistant",
+            [{"type": "text", "text": "Y"}],
+            message={"id": "m", "usage": used | {"output_tokens": 1}},
+        ),
+        line("b", "a", "assistant", claude_use("t", "f"), message={"id": "m", "usage": used}),
+    ]
+    [call] = calls(read_one("claude-code", lines))
+    assert call.meta["usage"] == {"prompt_tokens": 12, "completion_tokens": 2, "requests": 1}
 
 
 class TestErrors:
@@ -280,7 +363,7 @@ class TestLongOutputs:
 
 
 class TestSubAgents:
-    def test_a_sidechain_in_the_file_is_a_session_of_its_own(self):
+    def test_a_sidechain_in_the_file_is_part_of_the_session(self):
         side = {"isSidechain": True, "agentId": "7"}
         lines = [
             line("u", None, "user", "Hi"),
@@ -288,25 +371,55 @@ class TestSubAgents:
             line("s2", "s1", "assistant", text("Gate 4."), message={"id": "m2"}, **side),
             line("a", "u", "assistant", text("Gate 4, I hear."), message={"id": "m3"}),
         ]
-        main, sub = read("claude-code", lines)
-        assert words(main) == ["Hi", "Gate 4, I hear."]
-        assert words(sub) == ["Find X1", "Gate 4."]
-        assert sub.name == "log-agent-7"
+        [main] = read("claude-code", lines)
+        assert said(main) == [
+            ("user", "agent", "Hi"),
+            ("agent", "agent", "Find X1"),
+            ("agent", "agent", "Gate 4."),
+            ("agent", "user", "Gate 4, I hear."),
+        ]
+        assert "sub-agents (1): their calls are part of the session" in lost(main)
+
+    def test_what_it_did_stands_where_it_did_it(self, files):
+        def at(second: int, **more: Any) -> dict[str, Any]:
+            return {"timestamp": f"2026-01-02T03:00:0{second}.000Z", **more}
+
+        side = {"isSidechain": True, "agentId": "7"}
+        path = files("p/s1.jsonl", [
+            line("u", None, "user", "Hi", **at(0)),
+            line("a", "u", "assistant", claude_use("t", "Agent"), message={"id": "m1"}, **at(1)),
+            line("r", "a", "user", claude_result("t", "done"), **at(5)),
+            line("b", "r", "assistant", claude_use("t2", "f"), message={"id": "m2"}, **at(6)),
+            line("r2", "b", "user", claude_result("t2", "1"), **at(7)),
+        ])  # fmt: skip
+        files("p/s1/subagents/agent-7.jsonl", [
+            line("s", None, "user", "Find", **at(2, **side)),
+            line("s2", "s", "assistant", claude_use("i", "g"), message={"id": "n1"}, **at(3, **side)),
+            line("s3", "s2", "user", claude_result("i", "2"), **at(4, **side)),
+        ])  # fmt: skip
+        files("p/s1/subagents/agent-7/subagents/agent-8.jsonl", [
+            line("d", None, "assistant", claude_use("k", "h"), message={"id": "n2"}, **at(4, **side)),
+        ])  # fmt: skip
+        [session] = imported(path)
+        assert [call.name for call in calls(session)] == ["Agent", "g", "h", "f"]
+
+    def test_a_file_of_one_alone_tells_whose_it_is(self, files):
+        path = files("agent-7.jsonl", [line("s", None, "user", "Find", isSidechain=True, agentId="7")])
+        [sub] = imported(path)
         assert (started(sub).origin["parent"], started(sub).origin["agent_id"]) == ("s1", "agent-7")
-        assert "stands as said by its user" in lost(sub)
 
     def test_files_beside_the_session_are_read_with_it(self, files):
         path = files("p/s1.jsonl", [line("u", None, "user", "Hi")])
         files("p/s1/subagents/agent-7.jsonl", [line("s", None, "user", "Find", isSidechain=True, agentId="7")])
-        assert [session.name for session in imported(path)] == ["s1", "agent-7-agent-7"]
+        assert [session.name for session in imported(path)] == ["s1"]
 
     def test_a_project_s_folder_is_read_whole_and_nothing_twice(self, files):
         files("p/s1.jsonl", [line("u", None, "user", "Hi")])
         files("p/s1/subagents/agent-7.jsonl", [line("s", None, "user", "Find", isSidechain=True, agentId="7")])
         path = files("p/s2.jsonl", [line("u", None, "user", "Ho")])
-        assert [session.name for session in imported(path.parent)] == ["s1", "agent-7-agent-7", "s2"]
+        assert [session.name for session in imported(path.parent)] == ["s1", "s2"]
         both = list(importer("claude-code")([path.parent, path]))
-        assert len(both) == 3
+        assert len(both) == 2
 
 
 def test_a_result_that_belongs_to_no_call_is_named_with_its_line():

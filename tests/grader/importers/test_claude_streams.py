@@ -44,7 +44,7 @@ def test_each_session_is_a_conversation_of_its_own() -> None:
     assert [len(calls(session)) for session in found] == [1, 1]
 
 
-def test_a_sub_agent_has_a_conversation_of_its_own() -> None:
+def test_a_sub_agent_is_part_of_its_session() -> None:
     inner = [
         line("user", text("Look it up."), parent_tool_use_id="t1", uuid="i1"),
         line("assistant", text("Looked up."), parent_tool_use_id="t1", uuid="i2"),
@@ -52,8 +52,7 @@ def test_a_sub_agent_has_a_conversation_of_its_own() -> None:
     whole = printed()
     found = read("claude-code", [*whole[:2], *inner, *whole[2:]], "log.jsonl")
     assert [[words for _, _, words in said(session)] for session in found] == [
-        ["There it is."],
-        ["Look it up.", "Looked up."],
+        ["Look it up.", "Looked up.", "There it is."],
     ]
 
 

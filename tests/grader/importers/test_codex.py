@@ -1,12 +1,15 @@
 """Rollouts of Codex CLI: items with their times, how commands and calls of servers ended, what is not the user's."""
 
 import copy
+import json
+from typing import Any
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer
 
 from tests.each import each
-from tests.grader.importers.samples import CODEX, calls, ending, read, read_one, rollout_line, said, started
+from tests.grader.importers.samples import CODEX, calls, ending, lost, read, read_one, rollout_line, said, started
 
 
 def item(second, **payload):
@@ -89,3 +92,70 @@ def test_what_a_message_of_the_user_loses_is_named_once():
 def test_what_exec_prints_is_refused_with_where_the_session_is():
     with pytest.raises(ImportFormatError, match=r"keeps of the session under ~/.codex/sessions"):
         read("codex", [{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}])
+
+
+class TestStructure:
+    def item(self, second: int, role: str, words: str) -> dict[str, Any]:
+        kind = "input_text" if role == "user" else "output_text"
+        content = [{"type": kind, "text": words}]
+        return rollout_line("response_item", second, type="message", role=role, content=content)
+
+    def test_turns_that_were_rolled_back_are_left_out(self):
+        lines = [
+            rollout_line("session_meta", 0, id="s"),
+            self.item(1, "user", "Hi"),
+            self.item(2, "assistant", "Ho"),
+            self.item(3, "user", "Never mind"),
+            self.item(4, "assistant", "Gone"),
+            rollout_line("event_msg", 5, type="thread_rolled_back", num_turns=1),
+            self.item(6, "user", "Again"),
+        ]
+        session = read_one("codex", lines)
+        assert [words for _, _, words in said(session)] == ["Hi", "Ho", "Again"]
+        assert "turns that were rolled back (1, of 2 items) are left out" in lost(session)
+
+    def test_what_a_fork_was_copied_from_is_left_out(self):
+        lines = [
+            rollout_line("session_meta", 0, id="new", forked_from_id="old"),
+            rollout_line("session_meta", 0, id="old"),
+            self.item(1, "user", "Before"),
+            rollout_line("session_meta", 2, id="new", forked_from_id="old"),
+            rollout_line("turn_context", 3, model="m-1"),
+            self.item(4, "user", "After"),
+        ]
+        session = read_one("codex", lines)
+        assert [words for _, _, words in said(session)] == ["After"]
+        assert "copied from the session 'old'; they are left out" in lost(session)
+
+    def test_the_rollout_of_a_sub_agent_is_part_of_its_session(self, tmp_path):
+        spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "s"}}}
+        rollouts = {
+            "a": [
+                rollout_line("session_meta", 0, id="s"),
+                self.item(1, "user", "Hi"),
+                self.item(5, "assistant", "Done."),
+            ],
+            "b": [
+                rollout_line("session_meta", 2, id="sub", source=spawned),
+                self.item(3, "user", "Look"),
+                rollout_line("response_item", 4, type="function_call", call_id="c", name="find", arguments="{}"),
+                rollout_line("response_item", 4, type="function_call_output", call_id="c", output="1"),
+            ],
+        }
+        paths = [tmp_path / f"{name}.jsonl" for name in rollouts]
+        for path, lines in zip(paths, rollouts.values(), strict=True):
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        [session] = importer("codex")(paths)
+        assert said(session) == [("user", "agent", "Hi"), ("agent", "agent", "Look"), ("agent", "user", "Done.")]
+        assert [call.name for call in calls(session)] == ["find"]
+        [alone] = importer("codex")(paths[1:])
+        assert alone.events[0].origin["parent"] == "s"
+
+    def test_the_tokens_are_those_of_the_last_count(self):
+        def count(read: int) -> dict[str, Any]:
+            usage = {"input_tokens": read, "cached_input_tokens": 1, "output_tokens": 2, "total_tokens": read + 2}
+            return rollout_line("event_msg", 3, type="token_count", info={"total_token_usage": usage})
+
+        session = read_one("codex", [*CODEX, count(5), count(9)])
+        usage = [event.meta["usage"] for event in session.events[1:-1] if "usage" in event.meta]
+        assert usage == [{"prompt_tokens": 9, "completion_tokens": 2, "requests": 1}]

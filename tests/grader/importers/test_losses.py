@@ -16,7 +16,7 @@ EXPECTED = {
     "tau-bench": [NO_TOOLS, ("results (1 of 2)", GUESSED)],
     "tau2": [
         ("tasks[0].evaluation_criteria.actions", "1 reference actions of the user are kept in the origin only"),
-        ("reference", "1 reference actions are compared in part of their arguments only"),
+        ("reference", "of 1 reference action some arguments count for nothing, so any will do"),
         UNDECLARED,
         ("times", "read as UTC, as no zone is named: 5 times"),
     ],
@@ -40,7 +40,6 @@ EXPECTED = {
     "mcp-wire": [
         ("messages", "the protocol carries tool calls only; what user and agent said is unknown"),
         ("messages of method 'notifications/initialized' (1)", "these are not kept"),
-        ("end", "nothing shows that the session ended where the log stops"),
     ],
 }
 

@@ -46,10 +46,10 @@ def test_members_that_are_null_are_absent():
     assert (session.events[1:], session.losses) == (other.events[1:], other.losses)
 
 
-def test_what_was_said_is_unknown_and_so_is_the_end():
+def test_what_was_said_is_unknown():
     session = read_one("mcp-wire", MCP_WIRE)
     assert said(session) == []
-    assert ending(session) is None
+    assert ending(session) == "recorded"
     assert "what user and agent said is unknown" in lost(session)
 
 
@@ -214,3 +214,43 @@ class TestFiles:
     def test_a_notification_of_a_call_is_none(self):
         session = read_one("mcp-wire", [call(1), {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}}])
         assert len(calls(session)) == 1
+
+
+class TestTasks:
+    """Calls that became tasks end with what the task came to."""
+
+    CALL = request(3, "tools/call", name="pay", arguments={}, task={"ttl": 1})
+
+    def test_the_result_is_asked_for(self):
+        wire = [
+            self.CALL,
+            response(3, task={"taskId": "k", "status": "working"}),
+            request(4, "tasks/get", taskId="k"),
+            response(4, taskId="k", status="failed"),
+            request(5, "tasks/result", taskId="k"),
+            response(5, content=text_content("no such account"), isError=True),
+        ]
+        [call] = calls(read_one("mcp-wire", wire))
+        assert call.error.message == "no such account"
+
+    def test_the_result_comes_with_the_state(self):
+        done = {"content": text_content("sent"), "structuredContent": {"sent": True}}
+        wire = [
+            request(3, "tools/call", name="pay", arguments={}),
+            response(3, resultType="task", taskId="k", status="working"),
+            request(4, "tasks/get", taskId="k"),
+            response(4, resultType="complete", taskId="k", status="completed", result=done),
+        ]
+        [call] = calls(read_one("mcp-wire", wire))
+        assert (call.result, call.error) == ({"sent": True}, None)
+
+    @each(("status", "kind"), [("cancelled", "refused"), ("failed", "execution")])
+    def test_a_task_that_came_to_nothing_failed(self, status, kind):
+        told = {"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {"taskId": "k", "status": status}}
+        [call] = calls(read_one("mcp-wire", [self.CALL, response(3, task={"taskId": "k", "status": "working"}), told]))
+        assert call.error.kind == kind
+
+    def test_a_task_that_goes_on_has_no_result(self):
+        session = read_one("mcp-wire", [self.CALL, response(3, task={"taskId": "k", "status": "working"})])
+        assert calls(session)[0].meta == {"result_missing": True}
+        assert ending(session) is None

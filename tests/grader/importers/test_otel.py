@@ -239,17 +239,21 @@ class TestSessions:
         session = read_one("otel", otlp(first, ran, second))
         assert (started(session).session, calls(session)[0].result) == ("c", 7)
 
-    def test_an_agent_that_another_one_invoked_is_a_session_of_its_own(self):
+    def test_an_agent_that_another_one_invoked_is_part_of_its_session(self):
         spans = [
             agent("1", 0, 9),
             chat("2", 1, [ASK], [TELL], parent="1"),
             agent("3", 3, 8, parent="1", gen_ai__agent__name="scout"),
             chat("4", 4, [otel_message("user", otel_text("Look!"))], [TELL], parent="3"),
         ]
-        main, scout = read("otel", otlp(*spans))
-        assert said(main)[0][2] == "Where is X1?"
-        assert said(scout)[0][2] == "Look!"
-        assert (started(scout).origin["parent"], started(scout).agent["name"]) == ("t", "scout")
+        [main] = read("otel", otlp(*spans))
+        assert [event[:2] for event in said(main)] == [
+            ("user", "agent"),
+            ("agent", "user"),
+            ("agent", "agent"),
+            ("agent", "agent"),
+        ]
+        assert "sub-agents (1)" in lost(main)
 
     def test_scores_are_in_the_origin(self):
         score = {

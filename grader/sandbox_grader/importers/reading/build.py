@@ -8,7 +8,8 @@ Policy, the same for every format:
 - Token counts stand with what the agent did last; where none are told, none are known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open", "_spent",
-        "_times", "_tools", "_undeclared", "head", "losses", "origin",
+        "_aside", "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open",
+        "_spent", "_times", "_tools", "_undeclared", "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -110,8 +111,16 @@ class SessionBuilder:
         self._free: set[int] = set()
         self._tools: dict[str, ToolSpec] = {}
         self._batches = 0
+        self._aside = False
         self._undeclared: set[str] = set()
         self._guessed = self._checked = self._naive = 0
+
+    @contextmanager
+    def aside(self, *, really: bool = True) -> Generator[None]:
+        """While the context is open a sub-agent acts: its calls are the agent's, what is said is between the two."""
+        before, self._aside = self._aside, really
+        yield
+        self._aside = before
 
     # -- what was said --------------------------------------------------------------------------------------------
 
@@ -143,6 +152,9 @@ class SessionBuilder:
     def _add(
         self, sender: Role, recipient: Role, content: str, stamp: Any, seen_by: Sequence[Role], meta: Mapping[str, Any]
     ) -> None:
+        if self._aside:
+            sender, recipient, seen_by = "agent", "agent", ("agent",)
+            meta = {"kind": "sub-agent", **meta}
         seq, wall = self._next(stamp)
         visible = tuple(dict.fromkeys(seen_by or (sender, recipient)))
         self._events.append(
@@ -296,9 +308,15 @@ class SessionBuilder:
         self.head = replace(self.head, reference=(*self.head.reference, (ReferenceTurn(calls=tuple(calls)),)))
 
     @property
+    def calls(self) -> list[ToolCall]:
+        """The calls so far."""
+        return [event for event in self._events if isinstance(event, ToolCall)]
+
+    @property
     def whole(self) -> bool:
         """Whether the log stops where a conversation may stop: no call is open and the agent has had the last word."""
-        last = self._events[-1] if self._events else None
+        own = (event for event in reversed(self._events) if event.meta.get("kind") != "sub-agent")
+        last = next(own, None)
         return not self._open and isinstance(last, Message) and (last.sender, last.recipient) == ("agent", "user")
 
     @property

@@ -50,6 +50,7 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
 
 def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
     stamp = message.members().get("timestamp")
+    builder.spend(message.object_at("usage"))
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought is not None:
         builder.note(joined(thought, builder), "reasoning", stamp=stamp)

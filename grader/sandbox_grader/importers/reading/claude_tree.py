@@ -4,11 +4,12 @@ Policy: each root is a conversation of its own, sub-agents (``isSidechain``) too
 continued last is the session; the others were abandoned on a retry. Parallel calls fork as well without being a
 retry: the lines of one API message, and the results of its calls, belong together on whatever branch they stand.
 Lines that name no parent follow each other: all of a session in which none does, as in what the command prints, and
-elsewhere those that cannot begin anything, which are the agent's and the results of calls.
+elsewhere those that cannot begin anything, which are the agent's and the results of calls. What the host notes of a
+summary that it put in the place of the history, and of words typed while the agent worked, belongs to the line before.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_grader.importers.reading.json_values import JsonNode
@@ -46,6 +47,20 @@ class TreeLine:
         return self.kind == "assistant" or bool(self.ids("tool_result", "tool_use_id"))
 
     @property
+    def typed(self) -> JsonNode | None:
+        """What the user typed while the agent worked, where the line is how the host handed it over."""
+        attachment = self.node.object_at("attachment")
+        if attachment is not None and attachment.members().get("type") == "queued_command":
+            return attachment.get("prompt")
+        return self.node.get("content") if self.kind == QUEUED else None
+
+    @property
+    def sums_up(self) -> bool:
+        """Whether it tells of a summary in the place of what came before."""
+        members = self.node.members()
+        return members.get("subtype") == "compact_boundary" or members.get("isCompactSummary") is True
+
+    @property
     def talks(self) -> bool:
         """Whether it is a message of the user or the agent, results included."""
         return self.kind in {"user", "assistant"}
@@ -81,19 +96,30 @@ class Thread:
         return self.lines[0].sidechain
 
 
+QUEUED = "queue-operation"
+"""Type of the lines that tell what became of words that the user typed while the agent worked."""
+
+
 def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[TreeLine]:
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
 
     A host that goes on with a session writes its lines again. Those that have a ``uuid`` again with another message go
-    to ``left_out``.
+    to ``left_out``, and so does what is not an object.
 
     Raises:
-        ImportFormatError: a line is not an object or lacks ``type``.
+        ImportFormatError: a line lacks ``type``.
     """
     seen: dict[str, Any] = {}
+    last: str | None = None
     for index, node in enumerate(nodes):
+        if not node.is_object:
+            left_out.append(node)
+            continue
         kind = node.need("type").string()
-        uuid = node.string_at("uuid") or (f"line {index}" if kind in {"user", "assistant"} else None)
+        typed = (
+            kind == QUEUED and node.members().get("reason") == "absorbed_mid_turn" and node.get("content") is not None
+        )
+        uuid = node.string_at("uuid") or (f"line {index}" if kind in {"user", "assistant"} or typed else None)
         if uuid is None:
             continue
         said = node.members().get("message")
@@ -104,7 +130,12 @@ def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[Tr
         seen[uuid] = said
         parent = node.string_at("parentUuid") or node.string_at("logicalParentUuid")
         aside = node.members().get("isSidechain") is True or node.string_at("parent_tool_use_id") is not None
-        yield TreeLine(index, node, kind, uuid, parent, aside)
+        line = TreeLine(index, node, kind, uuid, parent, aside)
+        if typed or (line.sums_up and parent not in seen):
+            line = replace(line, parent=last)
+        if not aside:
+            last = uuid
+        yield line
 
 
 def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
@@ -128,8 +159,11 @@ def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
         branch = path | {line.uuid for line in tree if line.message_id in messages}
         called = {id_ for line in tree if line.uuid in branch for id_ in line.ids("tool_use", "id")}
         chosen = branch | {line.uuid for line in tree if line.ids("tool_result", "tool_use_id") & called}
+        for line in tree:  # in order, as one of these may follow another
+            chosen |= {line.uuid} if parents[line.uuid] in chosen and (line.typed or line.sums_up) else set()
         lines_of_it = tuple(line for line in tree if line.uuid in chosen)
-        abandoned = tuple(line for line in tree if line.talks and line.uuid not in chosen)
+        left = (line for line in tree if line.talks and line.uuid not in chosen)
+        abandoned = tuple(line for line in left if not line.sums_up)
         threads.append(Thread(lines_of_it, abandoned, tuple(line for line in tree if line.uuid in orphans)))
     return threads
 

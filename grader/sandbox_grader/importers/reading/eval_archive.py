@@ -6,10 +6,12 @@ package that Inspect itself needs.
 """
 
 import io
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +34,9 @@ _BROKEN = (
 )  # fmt: skip
 
 
+_SAMPLE = re.compile(r"samples/(?:[^/]+|[^/]+/sample)\.json")
+
+
 class EvalArchive:
     """An archive, opened.
 
@@ -52,7 +57,8 @@ class EvalArchive:
         if header is None:
             raise self._fault("is not an .eval archive: it has no header.json and no journal")
         self._header = header
-        self._samples = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+        self._samples = [name for name in members if _SAMPLE.fullmatch(name)]
+        self._members = members
 
     def header(self) -> JsonNode:
         """What is said of the log as a whole."""
@@ -60,7 +66,26 @@ class EvalArchive:
 
     def samples(self) -> list[Callable[[], Loaded]]:
         """What reads each sample, so that one which is damaged keeps no other one away."""
-        return [partial(self._member, name) for name in dict.fromkeys(self._samples)]
+        return [partial(self._sample, name) for name in dict.fromkeys(self._samples)]
+
+    def _sample(self, name: str) -> Loaded:
+        """A sample, put together where it was kept in chunks: its messages are ranges of one list."""
+        loaded, folder = self._member(name), name.removesuffix("sample.json")
+        if folder == name:
+            return loaded
+        sample = loaded.nodes[0]
+        spans = [[int(at.number()) for at in span.items()] for span in sample.items_at("message_refs")]
+        pool, events = self._chunks(f"{folder}messages/"), self._chunks(f"{folder}events/")
+        told = {"messages": [item for begin, end in spans for item in pool[begin:end]], "events": events}
+        return replace(loaded, nodes=(replace(sample, value={**told, **sample.members()}),))
+
+    def _chunks(self, folder: str) -> list[Any]:
+        numbered = sorted(
+            (int(number), name)
+            for name in self._members
+            if name.startswith(folder) and (number := name.removeprefix(folder).removesuffix(".json")).isdecimal()
+        )
+        return [item.value for _, name in numbered for item in self._member(name).nodes[0].each()]
 
     def _fault(self, problem: str) -> ImportFormatError:
         return ImportFormatError(str(self._path), None, problem)

@@ -97,6 +97,10 @@ class JsonNode:
         """The elements of an array; anything else alone."""
         return self.items() if self.is_array else [self]
 
+    def each_member(self) -> list["JsonNode"]:
+        """The values of the object this is. Raises ImportFormatError for anything else."""
+        return [self.child(name, value) for name, value in self.members().items()]
+
     def string(self) -> str:
         """The string this is. Raises ImportFormatError for anything else."""
         if not isinstance(self.value, str):
