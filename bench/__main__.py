@@ -17,7 +17,22 @@ minutes, ``bench.drafts`` writes a table of docs/authoring.md, ``bench.train_act
 
 import sys
 
-from bench import core, grader, prefixes, rows, scale, server, sessions, suite, talk, transports, truth, viewer, worlds
+from bench import (
+    core,
+    grader,
+    prefixes,
+    replay,
+    rows,
+    scale,
+    server,
+    sessions,
+    suite,
+    talk,
+    transports,
+    truth,
+    viewer,
+    worlds,
+)
 from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
@@ -26,6 +41,7 @@ ALONE = {
     "truth": truth.main,
     "rows": rows.main,
     "prefixes": prefixes.main,
+    "replay": replay.main,
     "scale": scale.main,
     "sessions": sessions.main,
     "transports": transports.main,

@@ -15,6 +15,7 @@ from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world import Clock, to_timestamp, zone_info
 from sandbox_scenarios.checks import check_calls, check_order
 from sandbox_scenarios.homes import filled_by, home_of, identity_of, is_named
+from sandbox_scenarios.instances import MARK
 from sandbox_scenarios.means import modelled, with_means
 from sandbox_scenarios.merge import RESERVED
 from sandbox_scenarios.model import Scenario, Solution
@@ -30,8 +31,9 @@ MAX_TURNS, MAX_CALLS = 30, 100
 
 
 def build(
-    raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World] | None = None
-) -> Scenario:
+    raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World] | None = None,
+    instance: str = "",
+) -> Scenario:  # fmt: skip
     """Resolve one scenario; ``merged`` is the entry with all it inherits, ``raw`` the same after validation.
 
     ``worlds`` are found by name before all others.
@@ -40,7 +42,7 @@ def build(
         ProblemError: something in it does not fit; its path says what, and ``more`` what else does not fit.
     """
     try:
-        return _built(raw, merged, path, line, worlds or {})
+        return _built(raw, merged, path, line, worlds or {}, instance)
     except ProblemError as problem:
         found = {(item.path, item.text): item for item in (problem, *problems(raw, worlds or {}))}
         problem.more = tuple(found.values())[1:]
@@ -66,11 +68,15 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
             yield problem
 
 
-def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World]) -> Scenario:
+def _built(
+    raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, worlds: Mapping[str, World], instance: str
+) -> Scenario:
     home = home_of(raw.world, worlds)
     rows, place = _rows_of(raw)
     clock = _clock(raw)
-    parts = ScenarioParts(home, _resolver(home, rows, clock.zone))
+    made_for = {"instance": instance} if instance else {}
+    named = {"world": identity_of(raw.world, worlds)} if "world" in merged else {}
+    parts = ScenarioParts(home, _resolver(home, rows, clock.zone, instance))
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
     built = tuple(parts.milestones(listed, "milestones"))
@@ -84,7 +90,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
     )
     check_calls(solutions, tools)
     return Scenario(
-        name=raw.name,
+        name=f"{raw.name}{MARK}{instance}" if instance else raw.name,
         about=raw.about or "",
         categories=tuple(raw.categories or ()),
         world=parts.rows.state(rows, place),
@@ -102,7 +108,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         max_turns=raw.max_turns or MAX_TURNS,
         max_calls=raw.max_calls or MAX_CALLS,
         idle_score=raw.idle_score,
-        digest=_digest({**merged, "world": identity_of(raw.world, worlds)} if "world" in merged else merged),
+        digest=_digest({**merged, **named, **made_for}),
         path=path,
         line=line,
         home=home,
@@ -110,6 +116,7 @@ def _built(raw: RawScenario, merged: Mapping[str, Any], path: str, line: int, wo
         tags=tuple(raw.tags),
         offered=parts.offered(raw.offered),
         original=raw.original,
+        generated=raw.generate is not None,
     )
 
 
@@ -160,7 +167,7 @@ def _clock(raw: RawScenario) -> Clock:
     return Clock(timestamp, zone, 1.0 if raw.clock.step is None else raw.clock.step)
 
 
-def _resolver(home: World, tables: Mapping[str, Any], zone: str) -> Resolver:
+def _resolver(home: World, tables: Mapping[str, Any], zone: str, instance: str = "") -> Resolver:
     """What turns values of a scenario into what they mean, by the labels of its rows and the names in them."""
     labels = {table: frozenset(labels_of(home, table, rows)) for table, rows in tables.items()}
     names: dict[str, dict[str, str]] = {table: {} for table in tables}
@@ -168,4 +175,4 @@ def _resolver(home: World, tables: Mapping[str, Any], zone: str) -> Resolver:
         for label, row in cast("dict[Any, Any]", rows).items() if isinstance(rows, dict) else ():
             if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("name"), str):
                 names[table][str(label)] = cast("dict[str, Any]", row)["name"]
-    return Resolver(zone, labels, names)
+    return Resolver(zone, labels, names, instance)

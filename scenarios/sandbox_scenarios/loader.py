@@ -24,11 +24,13 @@ from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.homes import RECORDED, home_of, is_named, name_of
+from sandbox_scenarios.instances import is_label, split
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.values import row_id
 
 if TYPE_CHECKING:
+    from sandbox_scenarios.drawing import Draws
     from sandbox_scenarios.files import ScenarioFile, ScenarioLink
 
 BUILT_IN = Path(__file__).parent / "suite"
@@ -96,6 +98,7 @@ class _Known:
     chains: "dict[str, list[ScenarioLink]]" = field(default_factory=dict[str, list[Any]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    draws: "dict[str, Draws]" = field(default_factory=dict[str, Any])
     hinted: dict[Path, tuple[set[str], set[str]]] = field(default_factory=dict[Path, tuple[set[str], set[str]]])
     kept: SuiteCache | None = None
 
@@ -242,7 +245,7 @@ class Suite:
 
     def world(self, name: str) -> str:
         """The name of the world that a scenario or base is played in. Raises like :meth:`get`, but for bases."""
-        found = self._find(name)
+        found = self._find(split(name)[0])
         if found is None:
             raise UnknownScenarioError(name, self._every_name())
         return self._world_of(*found, (name,))
@@ -319,12 +322,16 @@ class Suite:
             built = self._kept.get("scenario", name, Scenario)
             kept = built is not None
             if built is None:
-                found = self._find(name)
+                plain, instance = split(name)
+                found = self._find(plain)
                 if found is None or found[0].entries[found[1]].get("abstract"):
                     raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
-                built = self._build(*found)
+                built = self._build(*found, instance)
                 files = dict.fromkeys(link.file.path for link in self._chain(*found, ()))
-                kept = self._kept.put("scenario", name, built, [file for file in files if not _is_own(Path(file))])
+                made = built.generated  # by code, of which nothing is known here
+                kept = not made and self._kept.put(
+                    "scenario", name, built, [file for file in files if not _is_own(Path(file))]
+                )
             if kept:  # it knows where, so that what is worked out from it can be kept beside it
                 object.__setattr__(built, "cache", self._kept)
             self._known.built[name] = built
@@ -376,13 +383,14 @@ class Suite:
         """
         from sandbox_scenarios.rows import labels_of
 
-        merged = self._links(name)[0].merged()
+        chain, instance = self._links(name), split(name)[1]
+        merged = self._instance(chain, instance) if chain[0].merged().get("generate") else chain[0].merged()
         world: Any = merged.get("world") or {}
         home = home_of(world, self._known.worlds)
         under_world = bool(world) and not is_named(world)
         written: dict[str, Any] = merged["world"] if under_world else merged.get("state") or {}
         rows = ((table, label) for table, labelled in written.items() for label in labels_of(home, table, labelled))
-        return {row_id(table, label): f"{table}.{label}" for table, label in rows}
+        return {row_id(table, label, instance): f"{table}.{label}" for table, label in rows}
 
     def base(self, name: str) -> Scenario:
         """A base world as a scenario without a wish. Raises like :meth:`get`."""
@@ -401,7 +409,7 @@ class Suite:
         return tuple(dict.fromkeys(self.lineage(name)[-1] for name in self._every_name()))
 
     def _links(self, name: str) -> "list[ScenarioLink]":
-        found = self._find(name)
+        found = self._find(split(name)[0])
         if found is None:
             raise UnknownScenarioError(name, self._every_name())
         return self._chain(*found, ())
@@ -452,7 +460,7 @@ class Suite:
                     yield fault
                 continue
             unread = any(link.file is file and () in file.left_out.get(link.number, ()) for link in chain)
-            if unread or entry.get("abstract"):
+            if unread or entry.get("abstract") or chain[0].merged().get("generate"):
                 continue
             raw = RawScenario.model_validate({**chain[0].merged(), "name": entry["name"]})
             found, out = problems(raw, self._known.worlds), file.left_out.get(number, ())
@@ -513,19 +521,46 @@ class Suite:
                 found.setdefault(name, []).append(path)
         return found
 
-    def _build(self, file: "ScenarioFile", number: int) -> Scenario:
+    def _build(self, file: "ScenarioFile", number: int, instance: str = "") -> Scenario:
         from sandbox_scenarios.build import build
         from sandbox_scenarios.files import faults_in
+        from sandbox_scenarios.generating import made_valid
         from sandbox_scenarios.schema import RawScenario
 
         chain = self._chain(file, number, ())
-        entry = chain[0].entry
-        merged = {**chain[0].merged(), "name": entry["name"]}
         try:
+            merged = self._instance(chain, instance)
             line = file.lines.of(("scenarios", number))
-            return build(RawScenario.model_validate(merged), merged, file.path, line, self._known.worlds)
+            raw = made_valid(merged) if merged.get("generate") else RawScenario.model_validate(merged)
+            return build(raw, merged, file.path, line, self._known.worlds, instance)
         except ProblemError as problem:
             raise ScenarioFileError.together(faults_in(chain, (problem, *problem.more))) from problem
+
+    def _instance(self, chain: "list[ScenarioLink]", instance: str) -> dict[str, Any]:
+        """An entry with all that it inherits, made by its generator if it has one, as an instance has it.
+
+        Raises:
+            ProblemError: there is no such instance, or its generator cannot be used.
+        """
+        name = str(chain[0].entry["name"])
+        merged = {**chain[0].merged(), "name": name}
+        if instance and not is_label(instance):
+            raise ProblemError(("name",), f"instance {instance!r} cannot be; expected letters and digits as in @7")
+        if merged.get("generate"):
+            from sandbox_scenarios.generating import generated
+
+            folder = next(Path(link.file.path).parent for link in chain if "generate" in link.entry)
+            return generated(merged, folder, instance)
+        return self._draws(name, merged).merged(name, instance) if instance else merged
+
+    def _draws(self, name: str, merged: dict[str, Any]) -> "Draws":
+        """What can be drawn in a scenario; worked out once."""
+        if name not in self._known.draws:
+            from sandbox_scenarios.drawing import Draws
+
+            home = home_of(merged.get("world") or {}, self._known.worlds)
+            self._known.draws[name] = Draws(merged, home)
+        return self._known.draws[name]
 
     def _chain(self, file: "ScenarioFile", number: int, via: tuple[str, ...]) -> "list[ScenarioLink]":
         """An entry and all it extends, nearest first."""

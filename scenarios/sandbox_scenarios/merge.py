@@ -9,7 +9,7 @@ from typing import Any, cast
 
 RESERVED = ("name", "abstract", "extends", "about", "tags")
 """What a branch never inherits."""
-_MERGED = ("world", "state", "clock", "user", "script", "allows")
+_MERGED = ("world", "state", "clock", "user", "script", "allows", "draws", "generate")
 
 
 def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:

@@ -259,8 +259,9 @@ class Scenario:
     it. Where that is a tape, ``fill`` is the model that may answer calls that are not on it. ``tags`` name the
     studies that the scenario is part of. ``offered`` is for scenarios that say themselves which tools a variant
     presents: it maps the variant to presented names, and each of these to its tool. ``original`` are milestones and
-    minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. ``cache`` keeps the scenario,
-    and may keep what is worked out from it alone; a copy that ``replace`` changed has none.
+    minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. Code made a ``generated`` one.
+    ``cache`` keeps the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has
+    none.
     """
 
     name: str
@@ -289,6 +290,7 @@ class Scenario:
     tags: tuple[str, ...] = ()
     offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     original: Mapping[str, Any] | None = None
+    generated: bool = False
     cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
 
     @property

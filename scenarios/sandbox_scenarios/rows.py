@@ -14,7 +14,7 @@ from sandbox_mcp.engine.world import Cell, Column, Snapshot, TableSchema, snapsh
 from sandbox_mcp.engine.world.fixed import FixedRows
 from sandbox_mcp.engine.world.schema import REQUIRED, CellRole
 from sandbox_scenarios.problem import PartPath, ProblemError
-from sandbox_scenarios.values import Resolver, ValueProblemError, row_id
+from sandbox_scenarios.values import Resolver, ValueProblemError
 
 _WRITTEN: Mapping[str, str] = {
     "timestamp": "; expected a date and time such as 2026-03-02 09:00:00",
@@ -63,7 +63,7 @@ class ScenarioRows:
         found: dict[str, dict[str, Cell]] = {}
         for label, row in cast("dict[str, Any]", labelled).items():
             where = (place, name) if schema.single else (place, name, str(label))
-            key = row_id(name, str(label))
+            key = self._resolver.row_id(name, str(label))
             if not isinstance(row, dict):
                 raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
             given = cast("dict[str, Any]", row)

@@ -150,6 +150,13 @@ class RawMilestone(RawConstraint):
     all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
 
 
+class RawGenerator(Strict):
+    """A Python function that makes the scenario, as ``file.py:function`` or ``module:function``, and its sizes."""
+
+    by: str
+    size: dict[str, Any] = {}
+
+
 class RawScenario(Strict):
     """One scenario, or with ``abstract`` a base that others branch from."""
 
@@ -178,6 +185,8 @@ class RawScenario(Strict):
     max_calls: int | None = Field(default=None, ge=1)
     idle_score: str | None = None
     original: dict[str, Any] | None = None
+    draws: dict[str, Any] = {}
+    generate: RawGenerator | None = None
 
 
 class RawFile(Strict):

@@ -1,9 +1,10 @@
 """Selectors: which scenarios a command means.
 
-Policy: a selector is a name, a pattern with ``*`` or ``?``, ``category:NAME``, ``family:NAME``, ``extends:NAME``,
-``world:NAME``, a tag such as ``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for standard
-input). ``extends:`` means pairs: scenarios that branch from another one, and that one. A world means all its scenarios,
-but beside patterns, categories, families, pairs and tags it only says where these are looked for. If no world is named,
+Policy: a selector is a name, a pattern with ``*`` or ``?``, either with an instance as in ``late_*@7``,
+``category:NAME``, ``family:NAME``, ``extends:NAME``, ``world:NAME``, a tag such as ``irrelevance:*``, or a file with
+one selector per line (``@FILE``, or ``-`` for standard input). ``extends:`` means pairs: scenarios that branch from
+another one, and that one. A world means all its scenarios, but beside patterns, categories, families, pairs and tags it
+only says where these are looked for. If no world is named,
 tags are looked for in every world, and the others in the caller's own files, or else in the default world. A name is
 found in every world. No selector means all. Scenarios come in the suite's order, never in that of the selectors.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from sandbox_scenarios.errors import ScenarioError, UnknownScenarioError
+from sandbox_scenarios.instances import MARK
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Category, Scenario
 from sandbox_scenarios.problem import closest
@@ -59,7 +61,11 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     else:
         chosen: set[str] = set()
     for selector in others:
-        chosen |= set(tagged[selector]) if selector in tagged else _chosen(suite, names, selector)
+        plain, mark, label = selector.partition(MARK)
+        if mark and _looks(plain):
+            chosen |= {f"{name}{MARK}{label}" for name in _chosen(suite, names, plain)}
+        else:
+            chosen |= set(tagged[selector]) if selector in tagged else _chosen(suite, names, selector)
     order = tuple(dict.fromkeys((*names, *(name for found in tagged.values() for name in found))))
     return (*(name for name in order if name in chosen), *sorted(chosen.difference(order)))
 

@@ -18,6 +18,7 @@ from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
 from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.engine.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
+from sandbox_scenarios.instances import split
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.variants import BASE
 
@@ -69,7 +70,9 @@ class Stage:
         """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow."""
         seed = "/".join(map(str, played))
         self.home = home
-        self.running = Running(state, clock, home.ids(seed), home.looked_up(knowledge))
+        label = split(played[0])[1]
+        looked_up = home.looked_up(knowledge, label)
+        self.running = Running(state, clock, home.ids(seed), looked_up, home.fixed_in(label))
         self.gates = Gates(seed, confirm, rules)
 
     @classmethod

@@ -28,9 +28,9 @@ LABEL = re.compile(r"[^\W\d][\w-]*")
 
 
 @lru_cache(maxsize=65536)
-def row_id(table: str, label: str) -> str:
-    """The id of the row that scenario files call ``label``: opaque to agents, the same in every session."""
-    return str(uuid.uuid5(_NAMESPACE, f"{table}/{label}"))
+def row_id(table: str, label: str, instance: str = "") -> str:
+    """The id of the row that scenario files call ``label``: opaque to agents, the same in all sessions."""
+    return str(uuid.uuid5(_NAMESPACE, f"{table}/{label}@{instance}" if instance else f"{table}/{label}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Resolver:
     zone: str
     labels: Mapping[str, frozenset[str]]
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    instance: str = ""
 
     def plain(self, value: Any) -> Any:
         """A value with times as timestamps and ``@table.label`` as ids, also deep inside.
@@ -70,7 +71,11 @@ class Resolver:
             raise ValueProblemError(
                 f"{text!r} names no row of this scenario's world; known: {', '.join(sorted(known))}"
             )
-        return row_id(table, label)
+        return self.row_id(table, label)
+
+    def row_id(self, table: str, label: str) -> str:
+        """The id of a labelled row in this instance."""
+        return row_id(table, label, self.instance)
 
     def expected(self, value: Any) -> Expected:
         """What a value in a milestone should be compared with, and how.

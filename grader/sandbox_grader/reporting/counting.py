@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from sandbox_scenarios.instances import family_of
+
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.scores import SCORE, Scores
 from sandbox_mcp.engine.plurals import counted
@@ -18,8 +20,8 @@ MAIN = ("tooltalk.success", "toolscan.success", "mtu_bench.right")
 
 
 def cluster_of(scores: Scores) -> str:
-    """What a session is a repeated measure of: its scenario, or itself where its log names none."""
-    return scores.scenario or scores.session
+    """The cluster of a session: the scenario, of whichever instance; the session itself where its log names none."""
+    return family_of(scores.scenario) or scores.session
 
 
 def why_not(scores: Scores, metric: str = SCORE) -> str | None:

@@ -87,6 +87,17 @@ cost_options = together(
 )
 @click.option("--trials", type=click.IntRange(1), default=1, help="Sessions per scenario and variant.")
 @click.option("--seed", cls=OneValue, type=int, default=0, help="Decides the world's ids.")
+@click.option(
+    "--instances",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play N instances of every scenario, with other names, days and numbers in each, in place of it as written.",
+)
+@click.option(
+    "--instance-seed",
+    metavar="SECRET",
+    help="Draw the instances by this secret: nobody can have trained on them.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=4, help="Sessions played at a time.")
 @click.option(
     "--executor",
@@ -361,7 +372,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
         part = Shard.parse(options["shard"])
         report = evaluate(
             crew.agent,
-            cast("PlayableSuite", crew.suite).select(*options["selectors"]),
+            _picked(cast("PlayableSuite", crew.suite), options),
             **{name: options[name] for name in AS_GIVEN},
             user=crew.users,
             jobs=jobs,
@@ -380,6 +391,16 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
         with_bounds(report, SuiteFinder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     return report
+
+
+def _picked(suite: "PlayableSuite", options: Mapping[str, Any]) -> "PlayableSuite":
+    """The scenarios that the options name, or instances of them."""
+    picked, count, secret = suite.select(*options["selectors"]), options["instances"], options["instance_seed"]
+    if not count and not secret:
+        return picked
+    if options["row_places"] or options["tooltalk"]:
+        raise click.UsageError("rows and ToolTalk's conversations have no instances; leave out --instances")
+    return picked.instances(count or 1, secret or "")
 
 
 def _executor(recipe: Recipe) -> "Executor | None":

@@ -13,8 +13,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.instances import instances
 from sandbox_scenarios.selectors import select
 
+from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
@@ -136,6 +138,20 @@ class PlayableSuite(Suite):
         """
         picked = copy.copy(self)
         picked._picked = select(self, selectors)  # noqa: SLF001  (a copy of its own)
+        return picked
+
+    def instances(self, count: int, secret: str = "") -> "PlayableSuite":
+        """So many instances of each scenario, in its place; nobody could know those by a ``secret`` before.
+
+        A scenario that is an instance already stays as it is.
+
+        Raises:
+            RunError: the count is below 1.
+        """
+        if count < 1:
+            raise RunError(f"there are no {count} instances; expected 1 or more")
+        picked = copy.copy(self)
+        picked._picked = instances(self.names(), count, secret)  # noqa: SLF001  (a copy of its own)
         return picked
 
     def __getitem__(self, name: str) -> ScenarioAtHand:

@@ -24,6 +24,7 @@ from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.engine.world.clock import Clock, IdStream
 from sandbox_mcp.engine.world.effects import Effects, effects_of, listed, own_effects
 from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.world.fixed import FixedInstance
 from sandbox_mcp.engine.world.schema import TableSchema
 from sandbox_mcp.engine.world.state import Snapshot
 from sandbox_mcp.engine.world.tables import Table, is_table, schema_of
@@ -369,10 +370,19 @@ class World:
         """What may take the place of what tools look things up in; None where the world does not say."""
         return self._sources() if self._sources else None
 
-    def looked_up(self, given: object) -> object:
-        """What tools look things up in where a session brings this: that, if it is for this world."""
+    def fixed_in(self, label: str) -> FixedInstance | None:
+        """The fixed tables as an instance has them; None where there are none, and without an instance."""
+        fixed = [schema for schema in self.tables.values() if schema.fixed is not None] if label else []
+        return FixedInstance(fixed, label) if fixed else None
+
+    def looked_up(self, given: object, label: str = "") -> object:
+        """What tools look things up in where a session brings this: that, if it is for this world.
+
+        Knowledge that has a method ``in_instance`` is asked for its own form in the instance of that label.
+        """
         if given is None:
-            return self.knowledge
+            made = getattr(self.knowledge, "in_instance", None) if label else None
+            return made(label) if made else self.knowledge
         takes = self._knowledge is None if self.sources is None else isinstance(given, self.sources.kind)
         return given if takes else self.knowledge
 

@@ -6,15 +6,17 @@ be, and the parts of a list are separated by ``|``.
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from sandbox_mcp.engine.world.faults import WorldError
-from sandbox_mcp.engine.world.schema import REQUIRED, Column, TableSchema
+from sandbox_mcp.engine.world.schema import REQUIRED, CellRole, Column, TableSchema
 from sandbox_mcp.engine.world.state import Cell, Row, freeze
 from sandbox_mcp.engine.world.tables import Table, cells_of, checked_cell, schema_of, shared_row
 
@@ -162,3 +164,59 @@ def _parsed(item: Column, text: str) -> Any:
         inside = Column(item.name, item.items or "string")
         return [_parsed(inside, part) for part in text.split("|")] if text else []
     return text
+
+
+_OPAQUE = re.compile(r"[A-Za-z]{1,3}[0-9]+|[0-9]{6,}")
+"""An id that says nothing; others, such as a user's name or the ending of a file, mean something to people."""
+
+
+def opaque_ids(schema: TableSchema) -> tuple[str, ...]:
+    """The ids of a fixed table that mean nothing; none where some of them do."""
+    found = tuple(FixedRows.of(schema).rows)
+    return found if all(map(_OPAQUE.fullmatch, found)) else ()
+
+
+@lru_cache(maxsize=256)
+def renamed(schemas: tuple[TableSchema, ...], label: str) -> Mapping[str, str]:
+    """The opaque ids of some fixed tables, each with the one that stands for it in an instance.
+
+    An id becomes another one of its table, so that an id of one instance means something else in the next.
+    """
+    found: dict[str, str] = {}
+    for schema in schemas:
+        ids = opaque_ids(schema)
+        others = list(ids)
+        Random(f"{schema.name}/{label}").shuffle(others)  # noqa: S311  (to be drawn again)
+        found.update(zip(ids, others, strict=True))
+    return MappingProxyType(found)
+
+
+class FixedInstance:
+    """The fixed tables of a world as one instance has them: with other ids, in the order of their files."""
+
+    __slots__ = ("_label", "_made", "_schemas")
+
+    def __init__(self, schemas: Iterable[TableSchema], label: str) -> None:
+        self._schemas = tuple(schemas)
+        self._label = label
+        self._made: dict[str, FixedRows] = {}
+
+    def rows(self, schema: TableSchema) -> FixedRows:
+        """The rows of a fixed table; made when they are first asked for."""
+        if schema.name not in self._made:
+            ids = renamed(self._schemas, self._label)
+            given = FixedRows.of(schema).rows.values()
+            pointing = [item for item in schema.columns if _points(item.role) or _points(item.item_role)]
+            rows = ({**row, **{item.name: _renamed(row[item.name], ids) for item in pointing}} for row in given)
+            self._made[schema.name] = FixedRows(MappingProxyType({str(row[schema.key]): freeze(row) for row in rows}))
+        return self._made[schema.name]
+
+
+def _points(role: CellRole | None) -> bool:
+    return role is not None and role.kind in ("id", "key")
+
+
+def _renamed(cell: Cell, ids: Mapping[str, str]) -> Cell:
+    if isinstance(cell, tuple):
+        return tuple(ids.get(part, part) if isinstance(part, str) else part for part in cell)
+    return ids.get(cell, cell) if isinstance(cell, str) else cell

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from sandbox_mcp.engine.world.clock import Clock, IdStream
+from sandbox_mcp.engine.world.fixed import FixedInstance
 from sandbox_mcp.engine.world.state import Change, Snapshot, fold, replace_tables
 from sandbox_mcp.engine.world.transaction import Transaction
 
@@ -11,14 +12,18 @@ from sandbox_mcp.engine.world.transaction import Transaction
 class Running:
     """Mutable only here: which snapshot is current, what time it is, how many ids each table has handed out."""
 
-    __slots__ = ("_drawn", "clock", "ids", "knowledge", "snapshot")
+    __slots__ = ("_drawn", "clock", "fixed", "ids", "knowledge", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, clock: Clock, ids: IdStream, knowledge: object = None) -> None:
-        """``knowledge`` is handed to every transaction unseen: what tools look things up in."""
+    def __init__(
+        self, snapshot: Snapshot, clock: Clock, ids: IdStream, knowledge: object = None,
+        fixed: FixedInstance | None = None,
+    ) -> None:  # fmt: skip
+        """``knowledge`` and ``fixed`` are handed to every transaction unseen: what tools look things up in."""
         self.snapshot = snapshot
         self.clock = clock
         self.ids = ids
         self.knowledge = knowledge
+        self.fixed = fixed
         self._drawn: dict[str, int] = {}
 
     @contextmanager
@@ -30,7 +35,8 @@ class Running:
 
     def begin(self) -> Transaction:
         """A transaction that :meth:`commit` applies, for callers that decide later."""
-        return Transaction(self.snapshot, self.clock, self.ids, dict(self._drawn), knowledge=self.knowledge)
+        drawn = dict(self._drawn)
+        return Transaction(self.snapshot, self.clock, self.ids, drawn, knowledge=self.knowledge, fixed=self.fixed)
 
     def commit(self, transaction: Transaction) -> tuple[Change, ...]:
         """Apply a transaction begun on the current snapshot and return its changes.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sandbox_mcp.engine.world.clock import Clock, IdStream
+from sandbox_mcp.engine.world.fixed import FixedInstance
 from sandbox_mcp.engine.world.state import Cell, Change, Row, Snapshot, freeze
 
 Access = tuple[str, str | None, str | None]
@@ -30,6 +31,7 @@ class Transaction:
     writes: set[Access] = field(default_factory=set[Access])
     elapsed: float = 0.0
     knowledge: object = None
+    fixed: FixedInstance | None = None
     notes: dict[str, str] = field(default_factory=dict[str, str])
     edited: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
 

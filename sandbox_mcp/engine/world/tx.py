@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from sandbox_mcp.engine.world.clock import to_local, to_timestamp
 from sandbox_mcp.engine.world.effects import EffectKind, Effects
 from sandbox_mcp.engine.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
-from sandbox_mcp.engine.world.fixed import fixed_rows
+from sandbox_mcp.engine.world.fixed import FixedRows, fixed_rows
 from sandbox_mcp.engine.world.schema import REQUIRED, TableSchema
 from sandbox_mcp.engine.world.state import Cell, Row
 from sandbox_mcp.engine.world.tables import Id, Table, as_cell, cells_of, checked_cell, row_of, schema_of
@@ -47,7 +47,7 @@ class Tx:
 
     def find(self, table: type[_R], id: Id[_R]) -> _R | None:  # noqa: A002 - what callers call it
         """The row of that id, or None."""
-        fixed = fixed_rows(table)
+        fixed = self._fixed(table)
         if fixed is not None:
             return fixed.seen_as(table).get(str(id))
         cells = self.transaction.row(schema_of(table).name, str(id))
@@ -58,7 +58,7 @@ class Tx:
         schema = schema_of(table)
         self._check_columns(schema, equal)
         wanted = {name: as_cell(value) for name, value in equal.items()}
-        fixed = fixed_rows(table)
+        fixed = self._fixed(table)
         if fixed is not None:
             return [*fixed.matching(table, wanted)]
         found = self.transaction.rows(schema.name)
@@ -163,6 +163,13 @@ class Tx:
         if not 0 <= seconds < math.inf:
             raise ValueError(f"waiting takes 0 seconds or more, not {seconds!r}")
         self.transaction.elapsed += seconds
+
+    def _fixed(self, table: type[_R]) -> FixedRows | None:
+        """The rows of a fixed table as this instance has them; None for tables of a state."""
+        found = fixed_rows(table)
+        if found is None or self.transaction.fixed is None:
+            return found
+        return self.transaction.fixed.rows(schema_of(table))
 
     def _may(self, kind: EffectKind, schema: TableSchema, columns: frozenset[str] = frozenset()) -> None:
         if schema.fixed is not None:

@@ -1,0 +1,313 @@
+"""An instance of a scenario: other people, numbers, words, days and telephone numbers, replaced together.
+
+Policy: a value is replaced wherever it stands in the merged entry (rows, brief, script, solutions and milestones), so
+that the story stays true. What may become what is declared under ``draws``; days (see :mod:`sandbox_scenarios.dates`),
+telephone numbers and ids need no declaration. Nothing that is drawn stands in the scenario already, and no two things
+become the same.
+
+Where replaced values stand is worked out once per scenario; an instance then costs as much as what changes in it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from random import Random
+from typing import Any, cast
+
+from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.world.fixed import opaque_ids, renamed
+from sandbox_scenarios.dates import DATED, Dates, Moved
+from sandbox_scenarios.homes import is_named
+from sandbox_scenarios.pools import POOLS
+from sandbox_scenarios.problem import ProblemError
+
+KEPT = "same"
+"""As the kind of a literal: it stays, though a base draws it. ``dates: years`` keeps all of days but their years."""
+CLASSES = ("dates", "phones")
+"""What is drawn without a declaration, and can be kept by naming it."""
+_PARTS = ("about", "clock", "user", "reference", "milestones", "minefields", "original")
+_NAMING = frozenset({"id", "after", "tool", "tools", "as", "since", "table", "act", "sender", "recipient", "deed"})
+_INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
+"""Below these keys the keys are those of columns and arguments."""
+_REFERENCE = re.compile(r"@[a-z_]+\.[\w-]+|\$[A-Za-z][\w-]*(\.[\w.-]+)?|[a-z_]+:[A-Za-z][\w-]*")
+_FILLED = re.compile(r"\$\{[^}]*\}")
+_DRAWN = 3
+"""How many digits of a telephone number are drawn."""
+_DAY = re.compile(r"(?:(?:\d{4}-)?\d\d-)?\d\d")
+_DIGITS = r"(?P<phone>(?<![\w.])\+?\(?\d[\d ().\-]{5,20}\d(?![\w]))"
+_MOMENT = r"(?P<moment>(?<![\w.])[123]\d{9}(?![\w]))"
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What one instance has in the place of what is written."""
+
+    words: Mapping[str, str]
+    phones: Mapping[str, str]
+    moved: Moved
+    ids: Mapping[str, str]
+
+
+_Part = str | Callable[[_Values], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """A text with what is replaced in it."""
+
+    parts: tuple[_Part, ...]
+
+    def __call__(self, values: _Values) -> str:
+        return "".join([part if isinstance(part, str) else part(values) for part in self.parts])
+
+
+class Draws:
+    """What can be drawn in one scenario, and where it stands."""
+
+    def __init__(self, merged: Mapping[str, Any], home: World) -> None:
+        """Find everything that is replaced.
+
+        Raises:
+            ProblemError: a kind is unknown.
+        """
+        self._merged = merged
+        given = cast("dict[Any, Any]", merged.get("draws") or {})
+        self._declared = {
+            str(literal): kind for literal, kind in given.items() if literal not in CLASSES and kind != KEPT
+        }
+        for literal, kind in self._declared.items():
+            _check_kind(literal, kind)
+        kept = {name for name in CLASSES if given.get(name) == KEPT}
+        leaves = list(self._leaves())
+        texts = [leaf for _, leaf in leaves if isinstance(leaf, str)]
+        self._taken = {word for text in texts for word in re.findall(r"\w+", text)}
+        self._fixed = tuple(schema for schema in home.tables.values() if schema.fixed)
+        self._dates = None if self._fixed or "dates" in kept else self._days(leaves)
+        self._phones = () if "phones" in kept else tuple(dict.fromkeys(self._numbers(leaves)))
+        self._forms = {form: literal for literal in self._declared for form in _forms_of(literal)}
+        self._ids = frozenset(id_ for schema in self._fixed for id_ in opaque_ids(schema))
+        self._pattern = self._compiled()
+        self._tree = _tree(self._slots(leaves))
+
+    def _leaves(self) -> Iterator[tuple[Path, Any]]:
+        world = self._merged.get("world")
+        place = "world" if world and not is_named(world) else "state"
+        yield from _walk(self._merged.get(place), (place,), rows=True)
+        for part in _PARTS:
+            if part in self._merged:
+                told = self._merged[part]
+                if part == "user" and isinstance(told, dict):  # the demonstration is another conversation
+                    told = {key: value for key, value in cast("dict[str, Any]", told).items() if key != "demonstration"}
+                yield from _walk(told, (part,))
+
+    def _days(self, leaves: Sequence[tuple[Path, Any]]) -> Dates | None:
+        clock = cast("dict[str, Any]", self._merged.get("clock") or {})
+        if not isinstance(now := clock.get("now"), datetime):
+            return None
+        moments = [leaf for _, leaf in leaves if isinstance(leaf, datetime)]
+        draws = cast("dict[str, Any]", self._merged.get("draws") or {})
+        return Dates(now, str(clock.get("zone") or "UTC"), moments, years_only=draws.get("dates") == "years")
+
+    @staticmethod
+    def _numbers(leaves: Sequence[tuple[Path, Any]]) -> Iterator[str]:
+        """The digits of every telephone number that is written as one."""
+        for path, leaf in leaves:
+            if isinstance(leaf, str) and "phone" in str(path[-1]) and re.fullmatch(r"\+?[\d ().-]{7,20}", leaf):
+                yield re.sub(r"\D", "", leaf)
+
+    def _compiled(self) -> re.Pattern[str]:
+        literals = "|".join(re.escape(form) for form in sorted(self._forms, key=len, reverse=True))
+        words = [rf"(?P<word>(?<!\w)(?:{literals})(?!\w))"] if literals else []
+        lower = {literal.lower(): literal for literal in self._declared if literal[:1].isupper() and " " not in literal}
+        self._addressed = {text: literal for text, literal in lower.items() if text not in self._forms}
+        if self._addressed:
+            names = "|".join(map(re.escape, sorted(self._addressed, key=len, reverse=True)))
+            words.append(rf"(?P<address>(?<!\w)(?:{names})(?=[.@_])|(?<=[.@_])(?:{names})(?![^\W_]))")
+        dialled = [_DIGITS] if self._phones else []
+        dates = [_MOMENT, DATED] if self._dates else []
+        ids = [r"(?P<known>(?<!\w)[A-Za-z]{0,3}\d+(?!\w))"] if self._ids else []
+        return re.compile("|".join([*words, *ids, *dates, *dialled]) or r"(?!)")
+
+    def _slots(self, leaves: Sequence[tuple[Path, Any]]) -> Iterator[tuple[Path, Callable[[_Values], Any]]]:
+        for path, leaf in leaves:
+            if (slot := self._slot(path, leaf)) is not None:
+                yield path, slot
+        if self._dates:
+            for path, parts in self._numbered():
+                for name, moved in self._dates.numbers(parts).items():
+                    yield (*path, name), lambda values, moved=moved: moved(values.moved)
+
+    def _numbered(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """The arguments of calls that name a day by its numbers."""
+
+        def within(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+            if isinstance(value, dict):
+                if isinstance(cast("dict[str, Any]", value).get("day"), int):
+                    yield path, cast("dict[str, Any]", value)
+                for key, inner in cast("dict[str, Any]", value).items():
+                    yield from within(inner, (*path, key))
+            elif isinstance(value, list):
+                for index, inner in enumerate(cast("list[Any]", value)):
+                    yield from within(inner, (*path, index))
+
+        for part in ("reference", "milestones", "minefields"):
+            yield from within(self._merged.get(part), (part,))
+
+    def _slot(self, path: Path, leaf: Any) -> Callable[[_Values], Any] | None:
+        if isinstance(leaf, bool):
+            return None
+        if isinstance(leaf, datetime | date):
+            return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
+        if isinstance(leaf, int | float):
+            if str(leaf) in self._forms:
+                kind = type(leaf)
+                return lambda values: kind(values.words[str(leaf)])
+            if self._dates and self._dates.is_near(leaf):
+                return lambda values: leaf + values.moved.days * 86400
+            if self._dates and isinstance(leaf, int) and (year := self._dates.rewritten("year", str(leaf))):
+                return lambda values: int(year(values.moved))
+            return None
+        if self._dates and "date" in path and _DAY.fullmatch(leaf) and (fact := self._dates.fact(leaf)):
+            return lambda values: fact(values.moved)
+        return self._template(leaf)
+
+    def _template(self, text: str) -> _Template | None:
+        if _REFERENCE.fullmatch(text):
+            return None
+        filled = [found.span() for found in _FILLED.finditer(text)]
+        parts, end = list[_Part](), 0
+        for found in self._pattern.finditer(text):
+            if any(first < found.end() and found.start() < last for first, last in filled):
+                continue
+            part = self._part(found)
+            if part is not None:
+                parts += [text[end : found.start()], part]
+                end = found.end()
+        return _Template((*parts, text[end:])) if parts else None
+
+    def _part(self, found: re.Match[str]) -> Callable[[_Values], str] | None:
+        text, kind = found[0], found.lastgroup
+        if kind == "word":
+            return lambda values: values.words[text]
+        if kind == "address":
+            return lambda values: values.words[self._addressed[text]].lower()
+        if kind == "known":
+            return (lambda values: values.ids.get(text, text)) if text in self._ids else None
+        if kind == "moment":
+            near = self._dates is not None and self._dates.is_near(int(text))
+            return (lambda values: str(int(text) + values.moved.days * 86400)) if near else None
+        if kind != "phone" and self._dates and kind is not None:
+            day = self._dates.rewritten(kind, text)
+            return None if day is None else lambda values: day(values.moved)
+        digits = re.sub(r"\D", "", text)
+        whole = next((item for item in self._phones if item.endswith(digits[-7:])), None) if len(digits) > 6 else None
+        return None if whole is None else lambda values: _dialled(text, values.phones[whole])
+
+    def merged(self, name: str, label: str) -> dict[str, Any]:
+        """The entry of an instance.
+
+        Raises:
+            ProblemError: whatever may be drawn for a literal stands in the scenario already.
+        """
+        random = Random(f"{name}/{label}")  # noqa: S311  (to be drawn again)
+        moved = self._dates.drawn(random) if self._dates else Moved()
+        used = set[str]()
+        words: dict[str, str] = {}
+        for literal, kind in self._declared.items():
+            drawn = self._drawn(literal, kind, random, used)
+            words |= dict(zip(_forms_of(literal), _forms_of(drawn), strict=True))
+        values = _Values(words, self._dialled(random), moved, renamed(self._fixed, label))
+        rest = {key: value for key, value in self._merged.items() if key != "draws"}
+        return cast("dict[str, Any]", _rebuilt(rest, self._tree, values))
+
+    def _drawn(self, literal: str, kind: Any, random: Random, used: set[str]) -> str:
+        options = _options(kind)
+        for _ in range(200):
+            drawn = str(random.choice(options))
+            if drawn not in used and not self._taken.intersection(re.findall(r"\w+", drawn)):
+                used.add(drawn)
+                return drawn
+        raise ProblemError(("draws", literal), f"whatever may be drawn for {literal!r} stands in the scenario already")
+
+    def _dialled(self, random: Random) -> dict[str, str]:
+        made: dict[str, str] = {}
+        taken = set(self._phones)
+        for number in self._phones:
+            drawn = 2 if "55501" in number[-8:] else _DRAWN  # numbers of films end in 0100 to 0199
+            new = number
+            while new in taken:
+                new = number[:-drawn] + str(random.randrange(10**drawn)).zfill(drawn)
+            taken.add(new)
+            made[number] = new
+        return made
+
+
+def _check_kind(literal: str, kind: Any) -> None:
+    fits = kind in POOLS if isinstance(kind, str) else isinstance(kind, list) and len(cast("list[Any]", kind)) > 0
+    if isinstance(kind, dict):
+        given = cast("dict[str, Any]", kind)
+        bounds: Any = given.get("number")
+        fits = len(given) == 1 and isinstance(bounds, list) and len(cast("list[Any]", bounds)) in (2, 3)
+    if not fits:
+        kinds = ", ".join(POOLS)
+        told = f"expected one of {kinds}, {KEPT}, a list of texts, or {{number: [least, most]}}"
+        raise ProblemError(("draws", literal), f"{kind!r} is no kind of draw; {told}")
+
+
+def _options(kind: Any) -> Sequence[Any]:
+    if isinstance(kind, str):
+        return POOLS[kind]
+    if isinstance(kind, list):
+        return cast("list[Any]", kind)
+    least, most, *step = cast("list[int]", kind["number"])
+    return range(least, most + 1, step[0] if step else 1)
+
+
+@lru_cache(maxsize=4096)
+def _forms_of(literal: str) -> tuple[str, ...]:
+    """A literal as it may be written: as it is, with a capital, and spelt out."""
+    return literal, literal[:1].upper() + literal[1:], "-".join(literal)
+
+
+def _dialled(written: str, digits: str) -> str:
+    """A number in the way in which another one was written; only its last digits are others."""
+    left = list(digits[-_DRAWN:])
+    shown = [left.pop() if char.isdigit() and left else char for char in reversed(written)]
+    return "".join(reversed(shown))
+
+
+def _walk(value: Any, path: Path, *, rows: bool = False) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict):
+        parts = cast("dict[str, Any]", value)
+        for key, inner in parts.items():
+            named = not rows and (key in _NAMING or ("from" in parts and key in ("from", "path", "source", "to")))
+            if not named:
+                yield from _walk(inner, (*path, key), rows=rows or key in _INSIDE)
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _walk(inner, (*path, index), rows=rows)
+    elif value is not None:
+        yield path, value
+
+
+def _tree(slots: Iterator[tuple[Path, Callable[[_Values], Any]]]) -> dict[Any, Any]:
+    tree: dict[Any, Any] = {}
+    for path, slot in slots:
+        here = tree
+        for part in path[:-1]:
+            here = here.setdefault(part, {})
+        here[path[-1]] = slot
+    return tree
+
+
+def _rebuilt(value: Any, tree: Any, values: _Values) -> Any:
+    if not isinstance(tree, dict):
+        return tree(values)
+    made: Any = dict(cast("dict[Any, Any]", value)) if isinstance(value, dict) else list(value)
+    for key, inner in cast("dict[Any, Any]", tree).items():
+        made[key] = _rebuilt(value[key], inner, values)
+    return made
