@@ -88,7 +88,8 @@ class Dates:
             if begins is None or ends is None:
                 return None
             self._days |= {begins, ends}
-            return lambda moved: self._range(text, (begins, ends), moved)
+            days = begins, ends
+            return lambda moved: self._range(text, days, moved)
         return self._of_day(text)
 
     def fact(self, text: str) -> Callable[[Moved], str] | None:
@@ -116,7 +117,8 @@ class Dates:
             return {}
         self._notes(day)
         self._apart += [(day, name) for name in looked_up]
-        return {name: lambda moved, name=name: getattr(moved.day(day), name) for name in given}
+        found: date = day
+        return {name: lambda moved, name=name: getattr(moved.day(found), name) for name in given}
 
     def drawn(self, random: Random) -> Moved:
         """How the days are moved in one instance; not at all where no way was found."""

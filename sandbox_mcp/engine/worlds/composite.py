@@ -124,9 +124,9 @@ class Composite(World):
         """What may take the place of a part's knowledge, of the first part that says so."""
         return next((part.sources for part in self.parts if part.sources is not None), None)
 
-    def looked_up(self, given: object) -> object:
-        """What each part's tools look things up in where a session brings this."""
-        return {part.name: part.looked_up(given) for part in self.parts}
+    def looked_up(self, given: object, label: str = "") -> object:
+        """What each part's tools look things up in where a session brings this, in the instance of that label."""
+        return {part.name: part.looked_up(given, label) for part in self.parts}
 
     @cached_property
     def hints(self) -> Hints:
@@ -249,7 +249,7 @@ class PartTransaction(Transaction):
         known = cast("Mapping[str, object]", outer.knowledge or {})
         super().__init__(
             outer.base, outer.clock, outer.ids, outer.drawn, outer.changes, outer.reads, outer.writes, outer.elapsed,
-            known.get(room.part.name), outer.notes, outer.edited,
+            known.get(room.part.name), outer.fixed, outer.notes, outer.edited,
         )  # fmt: skip
         self._table = room.table
 
