@@ -25,6 +25,8 @@ _STILL = Lazy(r"\b(?:is|are) (?:now |already |still |back )*(?:on|off)\b")
 _ORDERS = Lazy(r"\W*(?:please |then |just )*(?:turn|switch|enable|disable|put)\b")
 _WITHIN = Lazy(r"\b(?:(?P<off>out of|left|leave|leaving)|in|into)(?: the| a)? $")
 """In low battery mode it is on, out of it off."""
+_PAST = Lazy(r"\b(?:was|were|had been) (?:\w+ )?(?:on|off|enabled|disabled|open|closed)\b")
+"""Behind the present state, history."""
 _FAR = 8
 """In a clause of more words without the thing's name, a state is of something else."""
 
@@ -69,7 +71,7 @@ def state(talk: Talk, fact: Fact, things: Mapping[str, Sequence[str]]) -> Findin
         if not about or planned or _ORDERS.match(clause.text):
             continue
         told = _told(clause, here, foreign)
-        if told:
+        if told and not (last and _PAST.search(clause.text)):
             last = "back" if clause.start < talk.withdrawn else told
             doubted = clause.hedges
     if not last:

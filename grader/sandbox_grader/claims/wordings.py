@@ -112,7 +112,7 @@ def _among_candidates(
 
 def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
     """The other items of the row in which a wording stands, and whether "or" joins them to it."""
-    begin = max(talk.low.rfind("\n\n", 0, span[0]) + 1, span[0] - _REACH)
+    begin = max(talk.low.rfind("\n\n", 0, span[0]) + 1, span[0] - _REACH, 0)
     stop = talk.low.find("\n\n", span[1])
     stop = min(len(talk.low) if stop < 0 else stop, span[1] + _REACH)
     gaps = list(_SEPARATOR.finditer(talk.low, begin, stop))

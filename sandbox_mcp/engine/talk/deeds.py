@@ -252,6 +252,11 @@ _WAS_DONE = Lazy(
     r"| already| also| successfully| \w+ly)* (?P<verb>\w+)\b"
     r"(?! (?:by|for you by|from|at)\b)"
 )
+_HEADLINE = Lazy(
+    r"^\W*(?:(?:the|your|a|an|new|text|that|both|all) )*[\w'-]+(?: to [\w'-]+| for [\w'-]+)? (?P<verb>\w+)(?=\W*$"
+    r"| (?:for|to|at|on|until|as|and|in|by)\b)"
+)
+"""As in "Message sent!" and "Reminder set for seven"."""
 _ACTOR = Lazy(r"\b(?:you|he|she|they|who|which|it|to|i|not|that) (?:\w+ )?$")
 """Somebody else, or an infinitive, right before a past form that has no subject of its own."""
 
@@ -263,7 +268,7 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
             continue
         seen = set[int]()
         later = LATER.search(clause.text)
-        for pattern in (_I_DID, _WAS_DONE, _DID):
+        for pattern in (_I_DID, _WAS_DONE, _DID, _HEADLINE):
             for found in pattern.finditer(clause.text):
                 place = found.start("verb")
                 if place in seen or not _is_past(found["verb"]):
