@@ -1,13 +1,15 @@
-"""A model's opinion beside the grader's verdict, over real HTTP with a scripted model."""
+"""Doubts settled by a judge, over real HTTP with a scripted model, and by people on a sheet."""
 
+import csv
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from sandbox_grader.milestones.telling import told
+from sandbox_scenarios.model import Solution
 
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.app.endpoint.app import Endpoint
@@ -23,15 +25,18 @@ from tests.suite import SUITE
 NO = """steps: [{say: '{\"stated\": false, \"why\": \"It says nothing of the kind.\"}'}]"""
 
 
-def solved(name: str) -> Trajectory:
+def solved(name: str, reply: str | None = None) -> Trajectory:
+    """The log of a scenario's solution, with another last reply."""
     scenario = SUITE.get(name)
-    return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+    *turns, last = scenario.solutions[0].turns
+    turns.append(last if reply is None else replace(last, reply=reply))
+    return RehearsalStage(scenario).rehearse(Solution(tuple(turns))).log
 
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    for name in ("wifi_off", "mooring_debt"):
-        log = solved(name)
+    for name, reply in (("wifi_off", None), ("mooring_debt", "I think it was 240 dollars.")):
+        log = solved(name, reply)
         with LogWriter(tmp_path / "logs" / f"{name}.jsonl") as writer:
             for event in (log.started, *log.events, log.ended):
                 if event is not None:
@@ -39,13 +44,25 @@ def logs(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
+def called(*arguments: str) -> Result:
+    return CliRunner().invoke(group, list(arguments))
+
+
 def grade(logs: Path, url: str, *more: str) -> Result:
     answers = logs.parent / "answers.ndjson"
     options = ("--judge", "m", "--judge-base-url", url, "--judge-answers", str(answers), "--no-bounds", *more)
-    return CliRunner().invoke(group, ["grade", str(logs), *options])
+    return called("grade", str(logs), *options)
 
 
-def test_it_is_asked_once_a_fact_and_never_again_and_decides_nothing(logs: Path) -> None:
+def test_what_is_in_doubt_makes_the_score_an_interval(logs: Path) -> None:
+    told = json.loads(called("grade", str(logs), "--no-bounds", "--json").stdout)
+    doubtful = next(item["metrics"]["toolsandbox"] for item in told["sessions"] if item["scenario"] == "mooring_debt")
+    assert doubtful["score_low"] < doubtful["score"] < doubtful["score_high"] == 1
+    assert told["honesty"]["doubts"]["sessions"] == 1
+    assert "in doubt: 1 session (50.0%)" in called("grade", str(logs), "--no-bounds").stdout
+
+
+def test_a_judge_is_asked_once_a_doubt_and_never_again_and_settles_it(logs: Path) -> None:
     requests: list[Mapping[str, Any]] = []
     odd = NO.replace("nothing of", "nothing\\u2028of")  # which ends a line in the eyes of some
     with running(Endpoint(scripted(odd), requests.append)) as url:
@@ -56,28 +73,55 @@ def test_it_is_asked_once_a_fact_and_never_again_and_decides_nothing(logs: Path)
             answers.write_bytes(answers.read_bytes()[: -cut or None])
             last = json.loads(grade(logs, url, "--json").stdout)
             assert last["judge"]["asked"] == (1 if cut else 0)
-    facts = first["judge"]["facts"]
-    assert facts == first["judge"]["asked"] == len(requests) - 1 > 1
-    assert (second["judge"]["facts"], second["judge"]["asked"]) == (facts, 0)
-    assert first["judge"]["agreement"] == second["judge"]["agreement"] == 0
-    assert first["score"] == 1
+    assert (first["judge"]["doubts"], first["judge"]["asked"], len(requests)) == (1, 1, 2)
+    assert second["judge"]["asked"] == 0
+    assert first["score"] == second["score"] < 1
+    assert first["honesty"]["doubts"] is None
+
+
+def test_a_judge_may_find_it_stated(logs: Path) -> None:
+    with running(Endpoint(scripted(NO.replace("false", "true")))) as url:
+        assert json.loads(grade(logs, url, "--json").stdout)["score"] == 1
+        assert "stated (It says nothing of the kind.)" in grade(logs, url).stdout
 
 
 def test_the_question_has_the_request_the_evidence_the_message_and_the_fact(logs: Path) -> None:
     requests: list[Mapping[str, Any]] = []
     with running(Endpoint(scripted(NO), requests.append)) as url:
         grade(logs, url)
-    asked = next(text for item in requests if "mooring" in (text := item["messages"][1]["content"]))
+    asked = requests[0]["messages"][1]["content"]
     for part in ("What the user said", "search_reminder", "240 dollars", "The fact:\nthe number 240"):
         assert part in asked
 
 
-def test_people_see_a_column_of_its_own_the_agreement_and_the_differences(logs: Path) -> None:
-    with running(Endpoint(scripted(NO))) as url:
-        shown = grade(logs, url).stdout
-    assert "judge m: facts stated" in shown
-    assert "agreement with the grader 0.000" in shown
-    assert "judge not stated (It says nothing of the kind.)" in shown
+def sheet_of(logs: Path) -> Path:
+    path = logs.parent / "doubts.csv"
+    assert called("annotate", str(logs), "--doubts", "-o", str(path)).exit_code == 0
+    return path
+
+
+@pytest.mark.parametrize(("answer", "score"), [("yes", 1.0), ("no", 0.75)])
+def test_people_settle_doubts_on_a_sheet(logs: Path, answer: str, score: float) -> None:
+    path = sheet_of(logs)
+    [row] = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
+    assert "240 dollars" in row["message"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow({**row, "stated": answer})
+    told = json.loads(called("grade", str(logs), "--no-bounds", "--json", "--verdicts", str(path)).stdout)
+    assert told["score"] == score
+    assert told["honesty"]["doubts"] is None
+
+
+def test_an_empty_sheet_settles_nothing_and_a_wrong_one_is_one_clear_error(logs: Path) -> None:
+    path = sheet_of(logs)
+    told = json.loads(called("grade", str(logs), "--no-bounds", "--json", "--verdicts", str(path)).stdout)
+    assert told["honesty"]["doubts"]["sessions"] == 1
+    path.write_text("id,fact\n", encoding="utf-8")
+    done = called("grade", str(logs), "--verdicts", str(path))
+    assert isinstance(done.exception, SandboxError)
+    assert "has no column 'message_number'" in str(done.exception)
 
 
 def test_a_judge_that_cannot_be_asked_is_one_clear_error(logs: Path) -> None:
@@ -110,10 +154,3 @@ def test_answers_are_read_in_any_wrapping(answer: str, stated: bool | None) -> N
 )
 def test_a_reason_is_read_as_json_has_it(answer: str, why: str) -> None:
     assert reason_in(answer) == why
-
-
-@each("name", ["wifi_off", "mooring_debt", "castle_in_miles", "late_for_dinner_no_address_book"])
-def test_the_grader_hears_every_fact_of_a_solution(name: str) -> None:
-    found = told(SUITE.get(name), solved(name))
-    assert found
-    assert all(item.stated for item in found)

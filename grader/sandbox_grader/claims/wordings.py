@@ -125,7 +125,8 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
             start = gaps[place - 1].end() if place else begin
             words = _ITEM_END.split(talk.text[start : gaps[place].start()])[-1].split()
             whole = 0 < len(words) <= _SHORT
-            items += [" ".join(words if whole else words[-1:])] if words else []
+            item = _LEAD.sub("", " ".join(words)) if whole else " ".join(words[-1:])
+            items += [item] if item else []
             either = either or "or" in gaps[place][0].split()
             if not whole or _ITEM_END.search(talk.text, start, gaps[place].start()):
                 break

@@ -60,6 +60,8 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
             yield f"unwanted: {item['text']} (#{item['seq']})"
         elif item["kind"] == "untrue":
             yield f"untrue: {item['text']} (#{item['seq']})"
+        elif item["kind"] == "doubt":
+            yield f"in doubt: {item['fact']}: {item['text']} (#{item['seq']})"
     values = verdict.values
     yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turns {values['turn_count']}"
     corrected = values["corrected"]

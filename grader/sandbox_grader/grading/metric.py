@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
+    from sandbox_grader.milestones.listening import Settled
     from sandbox_grader.milestones.strict import StrictResult
     from sandbox_mcp.engine.trajectory import ReferenceTurn, Trajectory
 
@@ -33,6 +34,7 @@ class Subject:
     trajectory: "Trajectory"
     references: tuple[ReferenceTurns, ...] = ()
     scenario: "Scenario | None" = None
+    settled: "Settled" = field(default_factory=dict[tuple[int, str], bool])
 
     @cached_property
     def strictly(self) -> "StrictResult":
@@ -45,7 +47,7 @@ class Subject:
 
         if self.scenario is None:
             raise ValueError("milestones are part of a scenario, and there is none")
-        return evaluate(self.scenario, self.trajectory)
+        return evaluate(self.scenario, self.trajectory, self.settled)
 
     @cached_property
     def retold(self) -> tuple[ReferenceTurns, ...]:

@@ -201,10 +201,13 @@ def grade(
     metrics: Iterable[str | Metric] | str = (),
     keep_spoiled: bool = False,
     similarity: str = DEFAULT,
+    settled: Mapping[tuple[int, str], bool] | None = None,
 ) -> Scores:
     """Grade one session with these families of metrics, by name or as objects, or with all there are.
 
-    ``keep_spoiled`` scores it even if its user spoiled it; ``similarity`` names what ToolTalk compares free text by.
+    ``settled`` are doubts that were settled, by the message's number and the fact in words, see
+    :mod:`sandbox_grader.reporting.doubts`. ``keep_spoiled`` scores it even if its user spoiled it; ``similarity``
+    names what ToolTalk compares free text by.
 
     Pure and deterministic: needs no model, no server, no network, and executes no tool.
 
@@ -216,7 +219,7 @@ def grade(
     if twice := {name for name in names if names.count(name) > 1}:
         raise GraderError(f"metric {min(twice)!r} is asked for twice")
     held_against = any(name not in (STATEFUL, USERS) for name in names)  # these two need no reference
-    subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario)
+    subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario, settled or {})
     started, ended = trajectory.started, trajectory.ended
     try:
         verdicts = {family.name: judged(family, subject, mode) for family in chosen}

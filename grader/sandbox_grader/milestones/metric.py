@@ -18,8 +18,13 @@ from sandbox_grader.milestones.reasons import compat_details, details
 from sandbox_grader.milestones.timeline import turn_count
 from sandbox_grader.milestones.translate import to_case
 
-NUMBERS = ("score", "milestones", "minefields", "turn_count", "idle", "refusal", "corrected")
+NUMBERS = (
+    "score", "score_low", "score_high", "milestones", "minefields", "turn_count", "idle", "refusal", "corrected",
+    "doubts", "false_claims",
+)  # fmt: skip
 """The values that summaries average."""
+STRICT_ALONE = frozenset({"score_low", "score_high", "doubts", "false_claims"})
+"""Those that only strict grading has."""
 DIGITS = 9
 
 NO_SCENARIO = "no scenario: milestones are part of one"
@@ -28,11 +33,15 @@ NO_SCENARIO = "no scenario: milestones are part of one"
 class ToolSandbox:
     """Similarity to milestones and minefields, and turn count.
 
-    Values: ``score`` (0 to 1), ``milestones`` and ``minefields`` (the two parts), ``turn_count``, ``unwanted`` (number
-    of changes that were not asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing agent),
-    ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1).
+    Values: ``score`` (0 to 1), ``milestones`` and ``minefields`` (the two parts), ``turn_count``, ``unwanted``
+    (number of changes that were not asked for), ``idle`` and ``refusal`` (the score of a silent and of a refusing
+    agent), ``corrected`` (the score between the refusing agent's and 1, null where refusing already gives 1); in
+    ``strict`` also ``score_low`` and ``score_high`` (the score with all doubts lost and won, of which ``score``
+    is the middle), ``doubts`` (facts on which the score hangs that are in doubt) and ``false_claims`` (messages
+    that claim what is not so, which cost the milestone that they are about, and no more) with the first
+    ``false_claim`` in words.
 
-    Source: ToolSandbox, sections 4 and 5; ``idle``, ``refusal``, ``corrected`` and ``unwanted`` are ours.
+    Source: ToolSandbox, sections 4 and 5; all from ``unwanted`` on are ours.
     """
 
     name = "toolsandbox"
@@ -59,7 +68,15 @@ class ToolSandbox:
         result = subject.strictly
         mines = max((place.similarity for place in result.mines.values()), default=0.0)
         values = _values(scenario, mode, result.score, result.milestone_score, mines, turn_count(trajectory))
-        return Verdict({**values, "unwanted": len(result.unwanted)}, details(scenario, result))
+        more = {
+            "unwanted": len(result.unwanted),
+            "score_low": round(result.low, DIGITS),
+            "score_high": round(result.high, DIGITS),
+            "doubts": len(result.doubts),
+            "false_claims": len(result.untruths),
+            "false_claim": result.untruths[0].text if result.untruths else None,
+        }
+        return Verdict({**values, **more}, details(scenario, result))
 
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:  # noqa: ARG002
         """Means overall, by category and by variant, each with the number of sessions that it is a mean of."""
@@ -127,5 +144,7 @@ def _means(items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     means: dict[str, Any] = {"n": len(listed)}
     for name in NUMBERS:
         numbers = [number for values in listed if (number := values.get(name)) is not None]
+        if not numbers and name in STRICT_ALONE:
+            continue
         means[name] = sum(numbers) / len(numbers) if numbers else None
     return means

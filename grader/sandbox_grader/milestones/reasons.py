@@ -34,7 +34,11 @@ def details(scenario: Scenario, result: StrictResult) -> _Details:
         seq = events[place.index].seq if place and number in result.hit else None
         minefields.append(_mine(item, place.similarity if place else 0.0, threshold(item), seq))
     untrue = ({"kind": "untrue", "seq": item.seq, "text": item.text} for item in result.untruths)
-    return [*milestones, *minefields, *map(_unwanted, result.unwanted), *untrue]
+    doubts = (
+        {"kind": "doubt", "seq": item.seq, "id": item.milestone, "fact": item.fact, "text": item.why}
+        for item in result.doubts
+    )
+    return [*milestones, *minefields, *map(_unwanted, result.unwanted), *untrue, *doubts]
 
 
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> _Details:

@@ -1,12 +1,10 @@
-"""Every fact that a session's replies should state, with what strict grading heard: what a second judge is asked."""
+"""The facts of a session that are in doubt, with what a judge or a person needs to settle each."""
 
 from dataclasses import dataclass
 
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.milestones import strict
-from sandbox_grader.milestones.listening import in_words
-from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 
 MOST_CALLS = 30
@@ -16,8 +14,8 @@ LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One fact of one milestone: in words, the message that was held against it, and whether it was heard there.
+class DoubtfulFact:
+    """One fact of one milestone: in words, the message that may state it, and why that is not certain.
 
     ``request`` is what the user had said until then, ``evidence`` the calls with their results, a line each.
     """
@@ -28,33 +26,21 @@ class Told:
     message: str
     request: tuple[str, ...]
     evidence: tuple[str, ...]
-    stated: bool
     why: str
 
 
-def told(scenario: Scenario, trajectory: Trajectory) -> tuple[Told, ...]:
-    """Every fact that a milestone asks the agent's messages for, held against the message that came nearest."""
-    result = strict.evaluate(scenario, trajectory)
-    nodes, events = result.milestones, result.milestones.timeline.events
-    spoken = nodes.timeline.messages("agent", "user")
-    found: list[Told] = []
-    for number, milestone in enumerate(nodes.milestones):
-        place = result.placed.get(number)
-        lookup = nodes.lookup(number, nodes.slots(number, result.placed)) if place else None
-        for constraint in milestone.constraints:
-            if not hears(constraint) or not spoken:
-                continue
-            said = dict(spoken)
-            at = place.index if place and place.index in said else spoken[-1][0]
-            message = said[at]
-            before = [event for event in events[:at] if isinstance(event, Message) and event.sender == "user"]
-            calls = [event for event in events[:at] if isinstance(event, ToolCall) and event.caller == "agent"]
-            for fact, finding in nodes.listener.findings(constraint.content, at, lookup):
-                found.append(Told(
-                    milestone.id, in_words(fact), message.seq, message.content, tuple(item.content for item in before),
-                    tuple(map(_line, calls[-MOST_CALLS:])), finding.outcome == "stated", finding.why,
-                ))  # fmt: skip
-    return tuple(found)
+def in_doubt(scenario: Scenario, trajectory: Trajectory) -> tuple[DoubtfulFact, ...]:
+    """Every fact of which strict grading cannot be certain whether a message states it, and on which a score hangs."""
+    found = dict[tuple[int, str], DoubtfulFact]()
+    for doubt in strict.evaluate(scenario, trajectory).doubts:
+        before = [event for event in trajectory.events if event.seq < doubt.seq]
+        said = next(item.content for item in trajectory.events if isinstance(item, Message) and item.seq == doubt.seq)
+        request = tuple(event.content for event in before if isinstance(event, Message) and event.sender == "user")
+        calls = [event for event in before if isinstance(event, ToolCall) and event.caller == "agent"]
+        evidence = tuple(map(_line, calls[-MOST_CALLS:]))
+        fact = DoubtfulFact(doubt.milestone, doubt.fact, doubt.seq, said, request, evidence, doubt.why)
+        found.setdefault((doubt.seq, doubt.fact), fact)
+    return tuple(found.values())
 
 
 def _line(call: ToolCall) -> str:

@@ -248,6 +248,31 @@ class Report:
                 found[family] = summarised(kind, graded, self.mode) if kind else means(graded, self.mode)
         return found
 
+    def honesty(self) -> dict[str, Any] | None:
+        """The false claims of the sessions that count, and the share in doubt; None where no session was read for it.
+
+        ``low`` and ``high`` are the mean scores with all doubts lost and won.
+        """
+        read = [item for item in self.ordered if item.value("toolsandbox.false_claims") is not None]
+        if not read:
+            return None
+        claims = [
+            {"session": item.session, "claim": item.verdicts["toolsandbox"].values.get("false_claim")}
+            for item in read if item.number("toolsandbox.false_claims")
+        ]  # fmt: skip
+        total = sum(int(item.number("toolsandbox.false_claims") or 0) for item in read)
+        doubted = sum(bool(item.number("toolsandbox.doubts")) for item in read)
+        ends = (_mean(item.number(f"toolsandbox.score_{end}") for item in read) for end in ("low", "high"))
+        return {
+            "sessions": len(read),
+            "false_claims": total,
+            "per_session": total / len(read),
+            "claims": claims,
+            "doubts": {
+                "sessions": doubted, "share": doubted / len(read), **dict(zip(("low", "high"), ends, strict=True)),
+            } if doubted else None,
+        }  # fmt: skip
+
     def rows(self) -> list[dict[str, Any]]:
         """One row per scenario and variant."""
         groups: dict[ScenarioVariant, list[tuple[Scores, float | None]]] = {}
@@ -317,6 +342,7 @@ class Report:
             "unscored": [_named(item, why_not(item, self.metric)) for item in unscored],
             "user_conduct": rates([v.values for i in ordered if (v := i.verdicts.get(USERS)) and v.values]),
             "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
+            "honesty": self.honesty(),
             "families": self.families(),
             "bounds": to_json(self),
             "stopped": self.stopped,

@@ -138,6 +138,7 @@ def remarks(report: Report) -> Iterator[str]:
         yield f"not scored: {counted(len(unscored), 'session')}{again}"
     yield from alike(report)
     yield from of_tapes(report)
+    yield from honesty(report)
     rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
     if rates:
         often = (f"{kind} in {r['sessions']} of {r['known']} ({r['rate']:.1%})" for kind, r in rates.items())
@@ -156,6 +157,30 @@ def alike(report: Report) -> Iterator[str]:
         yield (
             f"all {found.clusters} scenarios came to the same, so the interval has no width; of others like them up to "
             f"{share:.1%} could still come out otherwise (95 % confidence)"
+        )
+
+
+SHOWN_CLAIMS = 5
+"""So many false claims have room on a screen."""
+
+
+def honesty(report: Report) -> Iterator[str]:
+    """The false claims of a report with their sentences, and what of its score is in doubt."""
+    said = report.honesty()
+    if said is None:
+        return
+    count, sessions = said["false_claims"], said["sessions"]
+    told = f"{counted(count, 'false claim')} in {counted(sessions, 'session')}"
+    yield f"honesty: {told} ({said['per_session']:.3f} a session)"
+    for item in said["claims"][:SHOWN_CLAIMS]:
+        yield f"  {item['session']}: {item['claim']}"
+    if (left := len(said["claims"]) - SHOWN_CLAIMS) > 0:
+        yield f"  and {counted(left, 'more session')}"
+    if doubts := said["doubts"]:
+        yield (
+            f"in doubt: {counted(doubts['sessions'], 'session')} ({doubts['share']:.1%}), mean score between "
+            f"{doubts['low']:.3f} and {doubts['high']:.3f}, of which each session counts the middle; settle them with "
+            "--judge, or with 'annotate --doubts' and --verdicts"
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandbox_mcp.app.cli import warn
-from sandbox_mcp.app.cli.judge_options import chosen_judge, judge_options, print_judged
+from sandbox_mcp.app.cli.judge_options import judge_options, print_judged, settled_by
 from sandbox_mcp.app.cli.logs import LogPlace, unreadable_lines, without_scenario
 from sandbox_mcp.app.cli.options import (
     PLACE,
@@ -99,6 +99,7 @@ def command(
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
+    judged = settled_by(judge, report, find, keep_spoiled=keep_spoiled)
     _tell_scores(report)
     report.warnings += mixed(report.sessions)
     with_costs(report, logs, paths)
@@ -110,7 +111,6 @@ def command(
         with_bounds(report, find, keep=keep)
     if out:
         report.write(out, threshold)
-    judged = chosen_judge(judge, logs, find)
     if as_json:
         errors = {"gallery": [item.to_json() for item in examples(report.sessions)]} if gallery else {}
         print_json({**report.to_json(), **({"judge": judged.to_json()} if judged else {}), **errors})
@@ -124,7 +124,7 @@ def command(
         with without_collection():
             _print_scores(report, rows, gallery=gallery)
     if judged and not as_json:
-        print_judged(report, judged)
+        print_judged(judged)
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed([report], threshold, threshold_by)
@@ -144,7 +144,7 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
-    from sandbox_grader.reporting.wording import alike, certainty, family_lines, of_tapes
+    from sandbox_grader.reporting.wording import alike, certainty, family_lines, honesty, of_tapes
 
     metric = report.metric.removeprefix("toolsandbox.")
     _print_sessions(report, choice, metric)
@@ -167,7 +167,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         click.echo(f"\n{scored}, mean {metric} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
-    for line in (*alike(report), *of_tapes(report)):
+    for line in (*alike(report), *of_tapes(report), *honesty(report)):
         click.echo(line)
     for line in family_lines(report, summary["families"], full=choice.everything):
         click.echo(line)

@@ -1,13 +1,12 @@
-"""Options that name a model as a judge beside the grader, and what is printed of its opinion."""
+"""Options that settle doubts, by a model as a judge or by a sheet that people filled, and what is printed of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.options import FILE, together
-from sandbox_mcp.app.cli.printing import print_table
+from sandbox_mcp.app.cli.options import FILE, FILE_HERE, together
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.shown import one_line
 
@@ -18,7 +17,14 @@ if TYPE_CHECKING:
     from sandbox_mcp.app.run.judging import Judged
 
 judge_options = together(
-    click.option("--judge", metavar="MODEL", help="Also ask a model what replies state; it decides nothing."),
+    click.option(
+        "--verdicts",
+        type=FILE_HERE,
+        multiple=True,
+        metavar="SHEET",
+        help="Settle doubts by a sheet that 'annotate --doubts' wrote and people filled. May be repeated.",
+    ),
+    click.option("--judge", metavar="MODEL", help="Ask a model about the facts in doubt, one question each."),
     click.option(
         "--judge-base-url", metavar="URL", help="Endpoint of that model. [default: OPENAI_BASE_URL, or OpenAI's]"
     ),
@@ -34,51 +40,43 @@ judge_options = together(
         help="File of the judge's answers: nothing in it is asked again.",
     ),
 )
-"""The options that :func:`chosen_judge` reads."""
+"""The options that :func:`settled_by` reads."""
 
 
-def chosen_judge(options: Mapping[str, Any], logs: Sequence[Path], find: "SuiteFinder") -> "Judged | None":
-    """What the judge that the options name says of every session with a scenario; None where they name none.
+def settled_by(
+    options: Mapping[str, Any], report: "Report", find: "SuiteFinder", *, keep_spoiled: bool
+) -> "Judged | None":
+    """Settle the doubts of a report as the options say; the judge's answers, None where they name no judge.
 
     Raises:
-        RunError: it cannot be asked, gives no answer, or its answers cannot be kept.
+        GraderError: a sheet cannot be used.
+        RunError: the judge cannot be asked, gives no answer, or its answers cannot be kept.
     """
+    if not options["judge"] and not options["verdicts"]:
+        return None
+    from sandbox_grader.reporting.doubts import doubtful, read_verdicts, settle
+
+    sheets = [read_verdicts(path) for path in options["verdicts"]]
+    for sheet in sheets:
+        settle(report, doubtful(report, find), sheet, keep_spoiled=keep_spoiled)
     if not options["judge"]:
         return None
     from anyio import run
 
     from sandbox_mcp.app.run.judging import judged
-    from sandbox_mcp.engine.trajectory import TrajectoryError, read_trajectory
     from sandbox_mcp.play.models.asking import EndpointSettings
 
-    sessions = list[tuple[str, Any, Any]]()
-    for path in logs:
-        try:
-            trajectory = read_trajectory(path)
-        except TrajectoryError:
-            continue  # told already
-        if (scenario := find(trajectory.started.scenario)) is not None and trajectory.started.world is not None:
-            sessions.append((trajectory.started.session, scenario, trajectory))
+    sessions = doubtful(report, find)
     endpoint = EndpointSettings(options["judge"], options["judge_base_url"], options["judge_api_key_env"])
-    return run(judged, sessions, endpoint, options["judge_answers"])
+    found = run(judged, sessions, endpoint, options["judge_answers"])
+    settle(report, sessions, found.answers, keep_spoiled=keep_spoiled)
+    return found
 
 
-def print_judged(report: "Report", judged: "Judged") -> None:
-    """Print the judge's column, its agreement with the grader, and where they differ."""
-    shares = judged.shares()
-    rows = [
-        (item.session, item.number("toolsandbox.score"), shares[item.session])
-        for item in report.sessions
-        if item.session in shares
-    ]
-    click.echo()
-    print_table(("session", "score", f"judge {judged.model}: facts stated"), rows)
-    agreed = "unknown" if judged.agreement is None else f"{judged.agreement:.3f}"
-    facts = counted(len(judged.opinions), "fact")
-    click.echo(f"\n{facts}, {judged.asked} asked now, the others kept; agreement with the grader {agreed}")
-    for item in judged.differences:
-        heard, said = ("stated" if word else "not stated" for word in (item.told.stated, item.stated))
-        click.echo(
-            f"{item.session}, {item.told.milestone}, {item.told.fact}: grader {heard} ({item.told.why}), judge {said}"
-            f" ({one_line(item.why)})"
-        )
+def print_judged(judged: "Judged") -> None:
+    """Print what a judge settled, and how."""
+    doubts = counted(len(judged.opinions), "doubt")
+    click.echo(f"\njudge {judged.model}: {doubts}, {judged.asked} asked now, the others kept")
+    for item in judged.opinions:
+        said = {True: "stated", False: "not stated", None: "no usable answer, stays in doubt"}[item.stated]
+        click.echo(f"{item.session}, {item.doubt.milestone}, {item.doubt.fact}: {said} ({one_line(item.why)})")

@@ -1,8 +1,8 @@
-"""A model's opinion of what replies state, beside the grader's verdict: ``grade --judge MODEL``.
+"""A model that settles doubts about what replies state: ``grade --judge MODEL``.
 
-Policy: the judge decides nothing. It is asked one question for every fact that a milestone asks to be told, with the
-evidence beside it, and every answer is kept in a file under what was asked and whom, so that nothing is asked twice and
-an interrupted run goes on. Its opinion has a column of its own, and where it differs is listed.
+Policy: the judge is asked about nothing that is certain. Each fact in doubt is one question, with the evidence beside
+it, and every answer is kept in a file under what was asked and whom, so that nothing is asked twice and an
+interrupted run goes on. What it cannot answer stays in doubt, and all that it settled is listed.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_grader.milestones.telling import Told, told
-from sandbox_scenarios.model import Scenario
+from sandbox_grader.milestones.listening import Settled
+from sandbox_grader.milestones.telling import DoubtfulFact
+from sandbox_grader.reporting.doubts import DoubtfulSession
 
 from sandbox_mcp.app.run.errors import RunError
-from sandbox_mcp.engine.trajectory import Trajectory
 from sandbox_mcp.play.models.asking import EndpointError, EndpointSettings
 from sandbox_mcp.play.models.completions import Completions
 
@@ -35,24 +35,19 @@ ASKED = 3
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What the judge said of one fact of one session; ``stated`` is None where it gave no usable answer."""
+    """A judge's answer to one doubt of one session; ``stated`` is None where it gave no usable answer."""
 
+    key: str
     session: str
-    told: Told
+    doubt: DoubtfulFact
     stated: bool | None
     why: str
-
-    @property
-    def differs(self) -> bool:
-        """Whether the grader heard it otherwise."""
-        return self.stated is not None and self.stated != self.told.stated
 
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
         return {
-            "session": self.session, "milestone": self.told.milestone, "fact": self.told.fact, "seq": self.told.seq,
-            "message": self.told.message, "grader": self.told.stated, "grader_why": self.told.why,
-            "judge": self.stated, "judge_why": self.why,
+            "session": self.session, "milestone": self.doubt.milestone, "fact": self.doubt.fact, "seq": self.doubt.seq,
+            "message": self.doubt.message, "doubt": self.doubt.why, "judge": self.stated, "judge_why": self.why,
         }  # fmt: skip
 
 
@@ -65,33 +60,23 @@ class Judged:
     asked: int
 
     @property
-    def agreement(self) -> float | None:
-        """The share of facts on which judge and grader agree; None where the judge has an opinion on no fact."""
-        known = [item for item in self.opinions if item.stated is not None]
-        return sum(not item.differs for item in known) / len(known) if known else None
-
-    @property
-    def differences(self) -> tuple[Opinion, ...]:
-        """The facts on which judge and grader differ."""
-        return tuple(item for item in self.opinions if item.differs)
-
-    def shares(self) -> Mapping[str, float]:
-        """By session, the share of facts that the judge found stated, of those on which it has an opinion."""
-        known: dict[str, list[bool]] = defaultdict(list)
+    def answers(self) -> Mapping[str, Settled]:
+        """The doubts that it settled, by session key."""
+        found = defaultdict[str, dict[tuple[int, str], bool]](dict)
         for item in self.opinions:
             if item.stated is not None:
-                known[item.session].append(item.stated)
-        return {session: sum(stated) / len(stated) for session, stated in known.items()}
+                found[item.key][item.doubt.seq, item.doubt.fact] = item.stated
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
         return {
-            "model": self.model, "facts": len(self.opinions), "asked": self.asked, "agreement": self.agreement,
+            "model": self.model, "doubts": len(self.opinions), "asked": self.asked,
             "opinions": [item.to_json() for item in self.opinions],
         }  # fmt: skip
 
 
-def question(item: Told) -> str:
+def question(item: DoubtfulFact) -> str:
     """What the judge is asked about one fact."""
     parts = {
         "What the user said": list(item.request) or ["(nothing)"],
@@ -102,10 +87,8 @@ def question(item: Told) -> str:
     return "\n\n".join(f"{title}:\n" + "\n".join(lines) for title, lines in parts.items())
 
 
-async def judged(
-    sessions: Iterable[tuple[str, Scenario, Trajectory]], settings: EndpointSettings, answers: Path
-) -> Judged:
-    """Ask a model about every fact that is not in ``answers`` yet, and write there what it says.
+async def judged(sessions: Iterable[DoubtfulSession], settings: EndpointSettings, answers: Path) -> Judged:
+    """Ask a model about every doubt that is not in ``answers`` yet, and write there what it says.
 
     Raises:
         RunError: the file of answers cannot be read or written, or the endpoint cannot be asked or gives no answer.
@@ -116,15 +99,16 @@ async def judged(
     endpoint = Completions(settings)
     opinions, asked = list[Opinion](), 0
     try:
-        for session, scenario, trajectory in sessions:
-            for item in told(scenario, trajectory):
+        for session in sessions:
+            name = session.trajectory.started.session
+            for item in session.facts:
                 text = question(item)
                 key = hashlib.sha256("\0".join((settings.model, ROLE, text)).encode()).hexdigest()
                 if key not in kept:
                     kept[key] = await _answer(endpoint, text)
-                    _keep(answers, {"key": key, "model": settings.model, "session": session, **kept[key]})
+                    _keep(answers, {"key": key, "model": settings.model, "session": name, **kept[key]})
                     asked += 1
-                opinions.append(Opinion(session, item, kept[key]["stated"], str(kept[key]["why"])))
+                opinions.append(Opinion(session.key, name, item, kept[key]["stated"], str(kept[key]["why"])))
     except EndpointError as error:
         raise RunError(f"the judge gave no answer; what it said so far is kept in {str(answers)!r}: {error}") from error
     finally:

@@ -245,7 +245,7 @@ _I_DID = Lazy(
 )
 _DID = Lazy(
     rf"(?:^\W*|\band |\bthen |\bplus )(?:(?:and|then|also|just|already|have) )*{_ADVERBS}(?P<verb>\w+)\b(?! (?:you"
-    rf"|me|us|by|from|in|at)\b)"
+    rf"|me|us|by|from|in|at)\b| \w+ (?:can|will|are|is|may|do)\b)"
 )
 _WAS_DONE = Lazy(
     r"\b(?:(?P<been>has|have) (?:now |also |already |both |all |just )*been|is|are|was|were)(?: now| both| all"
