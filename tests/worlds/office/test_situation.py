@@ -65,7 +65,9 @@ async def test_mcp_tells_it_at_the_sessions_own_server_and_in_the_lobby(era: str
     opened = manager.create(SessionSpec(scenario), ScriptedUser.of(scenario.user))
     async with Client(server_for(opened), mode="auto" if era == ERAS[-1] else era) as agent:
         assert (agent.instructions or "").endswith(TOLD)
-    async with Client(lobby_server(SUITE, Lobby(manager, ManagedSeat(manager), lambda _: None)), mode=era) as host:
+    offices = SessionManager(Suite(world="office"))
+    lobby = Lobby(offices, ManagedSeat(offices), lambda _: None)
+    async with Client(lobby_server(offices.suite, lobby), mode=era) as host:
         started = (await host.call_tool("start_scenario", {"name": NAME})).structured_content
     assert started
     assert TOLD in started["instructions"]
