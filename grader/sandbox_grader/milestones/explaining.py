@@ -143,6 +143,9 @@ class Explainer:
         if not is_candidate(constraint, event) and event.error is not None:
             return event.seq, f"{pattern.tool} failed: {event.error.type}: {shown(event.error.message)}"
         wrong = differences(pattern.arguments, event.arguments, self._right, self.lookup)
+        lacking = "" if wrong else self.nodes.links.findings.lacks(constraint, event)
+        if lacking:
+            return event.seq, f"{pattern.tool} {lacking}"
         return (event.seq, f"{pattern.tool} was called with " + "; ".join(wrong)) if wrong else None
 
     def _table(self, constraint: TableConstraint) -> _Reason | None:

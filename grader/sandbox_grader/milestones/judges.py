@@ -15,7 +15,6 @@ from typing import Any
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, MessageConstraint, TableConstraint
 
 from sandbox_grader.milestones.assignment import assign
-from sandbox_grader.milestones.links import Lasting
 from sandbox_grader.milestones.measures import Lookup, referred, similarity
 from sandbox_grader.milestones.row_versions import Bits, Life, RowKind, RowSets, members
 from sandbox_grader.milestones.timeline import Timeline
@@ -23,6 +22,17 @@ from sandbox_mcp.engine.trajectory import Message, ToolCall
 from sandbox_mcp.engine.world.state import Row
 
 _ALL: Bits = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What of an achieved state must still be so at the end: not ``columns``, which later milestones set again.
+
+    With ``rows`` False rows need not last either, because a later milestone removes some.
+    """
+
+    columns: frozenset[str] = frozenset()
+    rows: bool = True
 
 
 @dataclass(frozen=True, slots=True)

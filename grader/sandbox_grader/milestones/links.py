@@ -5,12 +5,13 @@ rests on the milestones right before it. What a milestone achieved for good, lat
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from sandbox_scenarios.model import START, MessageConstraint, Milestone, Scenario, TableConstraint
 
+from sandbox_grader.milestones.found import Findings
+from sandbox_grader.milestones.judges import Lasting
 from sandbox_grader.milestones.matching import reached
 from sandbox_grader.milestones.referring import claims_of, refers, values_of
 
@@ -20,29 +21,22 @@ Aspect = tuple[int, str]
 """Something about another milestone's place: its number, and a table (the version there) or ``CALL``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lasting:
-    """What of an achieved state must still be so at the end: not ``columns``, which later milestones set again.
-
-    With ``rows`` False rows need not last either, because a later milestone removes some.
-    """
-
-    columns: frozenset[str] = frozenset()
-    rows: bool = True
-
-
 class Links:
     """Milestones, or with ``mines`` minefields, by number, as their ``numbers`` by id tell.
 
-    ``before`` are the direct predecessors of each, ``edges`` the same in pairs. ``resting`` are those that count only
-    as far as their predecessors were met. ``aspects`` is what each sees of others, ``seen_by`` who sees which of its
-    own, and ``references`` are those whose place its similarity depends on. ``lasting`` is what a milestone achieves
-    for good by a constraint on a table. ``facts`` are all that replies are asked for, but those with values from calls,
-    and ``explained`` what constraints expect, in words, by the ``id`` of constraint and pattern of a call.
+    ``before`` are the direct predecessors of each, ``edges`` the same in pairs. ``resting`` are those that count
+    only as far as their predecessors were met. ``aspects`` is what each sees of others, ``seen_by`` who sees which
+    of its own, and ``references`` are those whose place its similarity depends on. ``lasting`` is what a milestone
+    achieves for good by a constraint on a table. ``findings`` tell what look-ups have to find. ``facts`` are all
+    that replies are asked for, but those with values from calls, and ``explained`` what constraints expect, in
+    words, by the ``id`` of constraint and pattern of a call.
     """
 
-    def __init__(self, milestones: Sequence[Milestone], *, mines: bool = False) -> None:
+    def __init__(
+        self, milestones: Sequence[Milestone], *, mines: bool = False, scenario: Scenario | None = None
+    ) -> None:
         self.milestones = milestones
+        self.findings = Findings(scenario)
         self.numbers = {milestone.id: number for number, milestone in enumerate(milestones)}
         self.before = [tuple(self.numbers[name] for name in item.after) for item in milestones]
         self.edges = tuple((first, number) for number, before in enumerate(self.before) for first in before)
@@ -124,4 +118,4 @@ class _Itself:
 
 @lru_cache(maxsize=1024)
 def _links(of: _Itself) -> tuple[Links, Links]:
-    return Links(of.scenario.milestones), Links(of.scenario.minefields, mines=True)
+    return Links(of.scenario.milestones, scenario=of.scenario), Links(of.scenario.minefields, mines=True)

@@ -242,7 +242,10 @@ class StrictNodes:
         """How well the event at an index is the call or message of a constraint."""
         if hears(constraint):
             return self.listener.account(constraint.content, index, compare.lookup).share
-        return judge_event(constraint, event, compare)
+        fit = judge_event(constraint, event, compare)
+        if fit and isinstance(constraint, CallConstraint) and isinstance(event, ToolCall):
+            return 0.0 if self.links.findings.lacks(constraint, event) else fit
+        return fit
 
     def _events(self, constraint: CallConstraint | MessageConstraint) -> Iterable[tuple[int, Message | ToolCall]]:
         """The events that can meet a constraint at all, with their indexes."""
