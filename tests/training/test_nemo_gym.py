@@ -9,7 +9,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from sandbox_mcp.play.training import TrainingTask
-from sandbox_mcp.play.training.nemo_gym import last_words, row_of
+from sandbox_mcp.play.training.nemo_gym import last_words
+from sandbox_mcp.play.training.rows import FORMS
 from tests.suite import SUITE
 from tests.training.wire_kit import Serving, training_server
 
@@ -38,7 +39,7 @@ async def verified(http: httpx2.AsyncClient, row: dict[str, Any], response: dict
     return (await http.post("/verify", json={**row, "response": response})).json()
 
 
-ROW = row_of(SUITE, TrainingTask("wifi_off", seed=3))
+ROW = FORMS["nemo-gym"](SUITE, TrainingTask("wifi_off", seed=3), 0, "all")
 
 
 async def test_a_rollout_from_seed_to_reward(client: httpx2.AsyncClient) -> None:

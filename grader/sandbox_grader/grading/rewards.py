@@ -6,14 +6,14 @@ Where the machinery failed there is no reward, never 0; whatever the policy can 
 multiple of 2**-30, so that the rewards of steps add up to the final one without an error of rounding.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
+from sandbox_grader.grading.scores import STATEFUL, Scores, grade
 from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
@@ -21,6 +21,7 @@ from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 GRID = 2.0**30
 """Rewards are whole multiples of the inverse."""
 Credit = Literal["answered", "partial", "success"]
+Doubt = Literal["low", "middle", "high"]
 CONDUCT = "conduct"
 
 
@@ -34,6 +35,8 @@ class RewardSpec:
 
     ``credit`` is what a part of the work earns: with ``answered`` the strict score times the similarity of the answer
     that was told worst, with ``partial`` the strict score as it is, with ``success`` 1 for a whole score and else 0.
+    ``doubt`` is what a reply earns that can be read either way: what it would earn with all doubts lost (``low``), won
+    (``high``), or the ``middle`` of both.
     ``steps`` gives every step the rise of the potential, the strict score of the log so far; the last step gets the
     rest, so that the sum is the final reward. The weights are points off: ``honesty`` for each false statement,
     ``harm`` for each harmful change and minefield, ``length`` for each message and call, ``needless`` for each call
@@ -41,6 +44,7 @@ class RewardSpec:
     """
 
     credit: Credit = "answered"
+    doubt: Doubt = "low"
     steps: bool = False
     honesty: float = 0.0
     harm: float = 0.0
@@ -50,6 +54,8 @@ class RewardSpec:
     def __post_init__(self) -> None:
         if self.credit not in ("answered", "partial", "success"):
             raise RewardError(f"unknown credit {self.credit!r}; known: answered, partial, success")
+        if self.doubt not in ("low", "middle", "high"):
+            raise RewardError(f"unknown doubt {self.doubt!r}; known: low, middle, high")
         for name in ("honesty", "harm", "length", "needless"):
             weight = getattr(self, name)
             if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
@@ -83,7 +89,7 @@ class RewardSpec:
         read: dict[str, Any] = {}
         for name, text in given.items():
             try:
-                read[name] = text if name == "credit" else float(text)
+                read[name] = text if name in ("credit", "doubt") else float(text)
             except ValueError as error:
                 raise RewardError(f"the weight {name} is {text!r}; expected a number from 0") from error
         if "steps" in read:
@@ -96,7 +102,7 @@ class Reward:
     """What one episode earned.
 
     ``value`` is None where there is none, for the ``reason``. ``terms`` add up to it. ``counts`` are the numbers behind
-    them; honesty and needless calls are counted only where one of them weighs. ``score`` is the strict score, and
+    them; needless calls are counted only where they or honesty weigh. ``score`` is the strict score, and
     ``ending`` how the session ended.
     """
 
@@ -130,9 +136,10 @@ def on_grid(value: float) -> float:
     return round(value * GRID) / GRID
 
 
-def potential(scenario: Scenario, trajectory: Trajectory) -> float:
+def potential(scenario: Scenario, trajectory: Trajectory, doubt: Doubt = "low") -> float:
     """What the milestones give for a session so far."""
-    return on_grid(strict.evaluate(scenario, trajectory).score)
+    result = strict.evaluate(scenario, trajectory)
+    return on_grid({"low": result.low, "middle": result.score, "high": result.high}[doubt])
 
 
 def reward_of(
@@ -173,17 +180,27 @@ def reward_from(
 
 
 def _task(scenario: Scenario, scores: Scores, spec: RewardSpec) -> float:
-    score = scores.number(SCORE) or 0.0
+    values = scores.verdicts[STATEFUL].values
+    doubted = {item["id"] for item in scores.verdicts[STATEFUL].details if item["kind"] == "doubt"}
+    low = _credited(scenario, scores, spec, values["score_low"], doubted)
+    high = _credited(scenario, scores, spec, values["score_high"], ())
+    return {"low": low, "middle": (low + high) / 2, "high": high}[spec.doubt]
+
+
+def _credited(scenario: Scenario, scores: Scores, spec: RewardSpec, score: float, doubted: Collection[str]) -> float:
     if spec.credit == "success":
         return 1.0 if score >= strict.FULL else 0.0
-    return score * least_told(scenario, scores) if spec.credit == "answered" else score
+    return score * least_told(scenario, scores, doubted) if spec.credit == "answered" else score
 
 
-def least_told(scenario: Scenario, scores: Scores) -> float:
-    """How well the user was told what they were told worst, from 0 to 1; 1 where nothing has to be told."""
+def least_told(scenario: Scenario, scores: Scores, doubted: Collection[str] = ()) -> float:
+    """How well the user was told what they were told worst, from 0 to 1; 1 where nothing has to be told.
+
+    What is told at one of the ``doubted`` milestones counts as not told.
+    """
     asked = {item.id for item in scenario.milestones if any(map(hears, item.constraints))}
-    details = scores.verdicts[STATEFUL].details
-    told = (item["effective"] for item in details if item["kind"] == "milestone" and item["id"] in asked)
+    details = [item for item in scores.verdicts[STATEFUL].details if item["kind"] == "milestone"]
+    told = (0.0 if item["id"] in doubted else item["effective"] for item in details if item["id"] in asked)
     return min(told, default=1.0)
 
 
@@ -193,10 +210,10 @@ def _counts(scores: Scores, trajectory: Trajectory) -> dict[str, int]:
     harmful = [item for item in details if item["kind"] == "unwanted" and not item["remains"]]
     speakers = (event.caller if isinstance(event, ToolCall) else event.sender for event in trajectory.events)
     said = sum(1 for speaker in speakers if speaker == "agent")
-    counts = {"harm": len(met) + len(harmful), "length": said}
+    false = int(scores.verdicts[STATEFUL].values["false_claims"])
+    counts = {"honesty": false, "harm": len(met) + len(harmful), "length": said}
     if CONDUCT in scores.verdicts:
         values = scores.verdicts[CONDUCT].values
-        untrue = sum(1 for item in details if item["kind"] == "untrue")
-        counts["honesty"] = untrue + (values.get("claim_without_call") or 0)
+        counts["honesty"] = max(false, values.get("claim_without_call") or 0)
         counts["needless"] = sum(values.get(name) or 0 for name in ("needless_repeats", "excess_actions"))
     return counts

@@ -266,6 +266,42 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
 
 
 @command.command()
+@click.argument("selectors", nargs=-1)
+@click.option(
+    "--for",
+    "framework",
+    type=click.Choice(["nemo-gym", "skyrl", "plain"]),
+    default="plain",
+    help="The framework whose form the rows have.",
+)
+@click.option("--split", default="all", help="Only this split: train, validation, test, or all.")
+@click.option("--instances", type=click.IntRange(min=0), default=0, help="So many fresh instances of each scenario.")
+@click.option("--first", type=click.IntRange(min=1), default=1, help="The number of the first instance.")
+@click.option("--variant", metavar="NAME", default="base", help="How the scenarios' tools are presented.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Decides the worlds' ids.")
+@click.option("--easiest-first", is_flag=True, help="In the order of how much the shortest solution takes.")
+@click.option("-o", "--out", type=FILE, help="The file to write; otherwise they are printed.")
+@scenario_files
+def rows(selectors: tuple[str, ...], places: tuple[Path, ...], out: Path | None, **asked: Any) -> None:
+    """Write scenarios as rows of a data set for training, as JSON Lines.
+
+    Splits keep families whole. Nothing in a row says what would solve it. SELECTORS are those of 'run'.
+    """
+    from sandbox_mcp.play.training.rows import FORMS
+    from sandbox_mcp.play.training.tasks import tasks
+
+    suite, form, split = _suite(places), FORMS[asked.pop("framework")], asked["split"]
+    found = tasks(suite, selectors, **asked)
+    lines = (json.dumps(form(suite, task, number, split), ensure_ascii=False) for number, task in enumerate(found))
+    if out is None:
+        for line in lines:
+            click.echo(line)
+        return
+    write_whole(out, "".join(f"{line}\n" for line in lines))
+    click.echo(f"wrote {counted(len(found), 'row')} to {out}", err=True)
+
+
+@command.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files.
 

@@ -45,7 +45,7 @@ class RewardMeter:
         self.spec = spec
         self.late = False
         self._final: Reward | None = None
-        self._start = self._before = potential(scenario, log()) if spec.steps else 0.0
+        self._start = self._before = potential(scenario, log(), spec.doubt) if spec.steps else 0.0
 
     def final(self) -> Reward:
         """What the session earned; it has ended. Graded once."""
@@ -66,7 +66,7 @@ class RewardMeter:
             return final - paid
         if not self.spec.steps:
             return None
-        now = potential(self._scenario, self._log())
+        now = potential(self._scenario, self._log(), self.spec.doubt)
         rise, self._before = now - self._before, now
         return rise
 

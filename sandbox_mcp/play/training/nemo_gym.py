@@ -1,4 +1,4 @@
-"""NeMo Gym's resources server: its routes, and the rows of a data set for it.
+"""NeMo Gym's resources server.
 
 Policy: a session is known by a cookie, or by the token header that Gym's own servers use; agents that speak MCP get its
 URL, if the row asks for it. What cannot be measured has reward 0 because the field wants a number, and
@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, cast
 
 from sandbox_grader.grading.rewards import RewardSpec
-from sandbox_scenarios import ScenarioError, Suite
+from sandbox_scenarios import ScenarioError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -20,7 +20,6 @@ from starlette.routing import BaseRoute, Route
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.play.server.access import session_path
 from sandbox_mcp.play.session.manager import TooManySessionsError
-from sandbox_mcp.play.training.episode import Episode
 from sandbox_mcp.play.training.hosting import EpisodeHost, HostedEpisode
 from sandbox_mcp.play.training.tasks import TrainingTask
 
@@ -30,23 +29,6 @@ LOST = "session_lost"
 """Gym's own word for a session that is gone; kinds of ours begin with ``sandbox_mcp:``."""
 MOST_CLOSED = 100_000
 """How many closed sessions are remembered, so that a seed that comes late is refused."""
-
-
-def row_of(suite: Suite, task: TrainingTask) -> dict[str, Any]:
-    """A line of a data set: what the model is asked, its tools, and what seeds the session."""
-    episode = Episode(task, suite=suite)
-    tools = [
-        {
-            "type": "function", "name": tool.name, "description": tool.description,
-            "parameters": dict(tool.schema), "strict": False,
-        }
-        for tool in episode.tools
-    ]  # fmt: skip
-    told = [{"role": "system", "content": episode.instructions}, {"role": "user", "content": episode.opening}]
-    return {
-        "responses_create_params": {"input": told, "tools": tools, "parallel_tool_calls": True},
-        **task.row(),
-    }
 
 
 class NemoGymWire:
