@@ -1,10 +1,10 @@
 """The tape: what a server offered and what it answered, one JSON object a line.
 
 A line is of one of three kinds. ``server`` begins a take: who answered, and which arguments are left out. ``tool`` is
-one tool as the server listed it. ``call`` is one call with its arguments, the result as it travelled, and ``before``:
-how many acting calls of the take came before it.
+one tool as the server listed it. ``call`` is one call with its arguments and the result as it travelled.
 
-Policy: a tool acts unless the server says ``readOnlyHint``. A call that the server refused has changed nothing, so it
+Policy: a tool acts unless the server says ``readOnlyHint``, whoever recorded says ``reads``, or it is guessed from the
+tape, see :mod:`sandbox_mcp.engine.worlds.recorded.guessing`. A call that the server refused has changed nothing, so it
 is not counted as acting. An argument that says what its schema names as the default is as good as left out, because
 some agents spell out what others leave to the server. Lines are only ever appended; a last line that was cut off by a
 crash is left out.
@@ -12,12 +12,13 @@ crash is left out.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sandbox_mcp.engine.world.faults import WorldError
+from sandbox_mcp.engine.worlds.recorded.guessing import Asked, guessed_to_look
 
 FORMAT = 1
 """The version of the format, in every ``server`` line."""
@@ -43,11 +44,19 @@ class TapeTool:
 
     name: str
     listed: Mapping[str, Any]
+    reads: bool | None = None
 
     @property
     def acts(self) -> bool:
-        """Whether it changes the server's state, as far as the server says."""
-        return self._hint("readOnlyHint") is not True
+        """Whether it changes the server's state, as far as the server, or else the tape, says."""
+        return not self.reads if self.reads is not None else self._hint("readOnlyHint") is not True
+
+    @property
+    def said(self) -> bool:
+        """Whether the server or the tape says if it acts; otherwise that can only be guessed."""
+        return self.reads is not None or any(
+            isinstance(self._hint(name), bool) for name in ("readOnlyHint", "destructiveHint", "idempotentHint")
+        )
 
     @property
     def destructive(self) -> bool:
@@ -69,12 +78,16 @@ class TapeTool:
 
 @dataclass(frozen=True, slots=True)
 class TapeCall:
-    """One call on a tape: what was asked, after which acting calls, what came of it, and in which line it stands."""
+    """One call on a tape: what was asked, after which acting calls, what came of it, and in which line it stands.
+
+    ``took`` is how many seconds the server needed, where the tape says it.
+    """
 
     deed: Deed
     after: tuple[Deed, ...]
     result: Mapping[str, Any]
     line: int
+    took: float | None = None
 
     @property
     def refused(self) -> bool:
@@ -84,7 +97,11 @@ class TapeCall:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """All that a tape holds. Of several takes the last says which tools there are."""
+    """All that a tape holds. Of several takes the last says which tools there are.
+
+    ``guessed`` are the tools that only look as far as the tape shows. ``answers`` are the lines about anything but
+    tools, such as prompts and resources.
+    """
 
     path: Path
     digest: str
@@ -92,6 +109,8 @@ class Tape:
     redacted: frozenset[str]
     tools: Mapping[str, TapeTool]
     calls: tuple[TapeCall, ...]
+    guessed: frozenset[str] = frozenset()
+    answers: tuple[Mapping[str, Any], ...] = ()
 
     def plain(self, made: Deed) -> Deed:
         """A call without the arguments that say what the server takes anyway: calls equal in this are one call."""
@@ -100,7 +119,7 @@ class Tape:
 
 def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> Deed:
     """What two calls must share to be equal: numbers by value, keys in any order, secrets not at all."""
-    return tool, _text(without(arguments, redacted))
+    return tool, canonical_text(without(arguments, redacted))
 
 
 def without(value: Any, redacted: frozenset[str]) -> Any:
@@ -118,11 +137,14 @@ def _plain(made: Deed, tool: TapeTool | None) -> Deed:
         return made
     defaults = tool.defaults
     given = cast("dict[str, Any]", json.loads(made[1]))
-    needless = {name for name in given.keys() & defaults.keys() if _text(given[name]) == _text(defaults[name])}
-    return made[0], _text({name: value for name, value in given.items() if name not in needless})
+    needless = {
+        name for name in given.keys() & defaults.keys() if canonical_text(given[name]) == canonical_text(defaults[name])
+    }
+    return made[0], canonical_text({name: value for name, value in given.items() if name not in needless})
 
 
-def _text(value: Any) -> str:
+def canonical_text(value: Any) -> str:
+    """A JSON value as the text in which equal values are equal."""
     return json.dumps(_canonical(value), sort_keys=True, ensure_ascii=False)
 
 
@@ -166,7 +188,10 @@ def read_tape(path: Path) -> Tape:
     if not reading.tools:
         raise TapeError(path, None, "has no tool")
     digest = sha256(data).hexdigest()[:16]
-    return Tape(path, digest, reading.server, reading.redacted, reading.tools, tuple(reading.calls))
+    guessed = reading.guess()
+    return Tape(
+        path, digest, reading.server, reading.redacted, reading.tools, reading.calls(), guessed, tuple(reading.answers)
+    )
 
 
 @dataclass(slots=True)
@@ -177,13 +202,13 @@ class _Reading:
     server: Mapping[str, Any] = field(default_factory=dict[str, Any])
     redacted: frozenset[str] = frozenset()
     tools: dict[str, TapeTool] = field(default_factory=dict[str, TapeTool])
-    calls: list[TapeCall] = field(default_factory=list[TapeCall])
-    acted: list[Deed] = field(default_factory=list[Deed])
+    takes: "list[list[_CallLine]]" = field(default_factory=list[Any])
+    answers: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     listing: bool = False
 
     def take(self, number: int, line: Mapping[str, Any]) -> None:
         kind = line.get("kind")
-        if kind in ("tool", "call") and not self.server:
+        if kind in ("tool", "call", "answer") and not self.server:
             raise TapeError(self.path, number, "stands before any line of the kind 'server'")
         match kind:
             case "server":
@@ -192,8 +217,10 @@ class _Reading:
                 self._list(number, line)
             case "call":
                 self._call(number, line)
+            case "answer":
+                self.answers.append(line)
             case _:
-                raise TapeError(self.path, number, f"has the kind {kind!r}; expected server, tool or call")
+                raise TapeError(self.path, number, f"has the kind {kind!r}; expected server, tool, call or answer")
 
     def _begin(self, number: int, line: Mapping[str, Any]) -> None:
         if line.get("tape") != FORMAT:
@@ -204,7 +231,8 @@ class _Reading:
         redacted = frozenset(cast("list[str]", names))
         if self.server and redacted != self.redacted:
             raise TapeError(self.path, number, "leaves out other arguments than the take before; use one tape for each")
-        self.server, self.redacted, self.acted, self.listing = line, redacted, [], True
+        self.server, self.redacted, self.listing = line, redacted, True
+        self.takes.append([])
 
     def _list(self, number: int, line: Mapping[str, Any]) -> None:
         name, schema = line.get("name"), line.get("inputSchema")
@@ -214,22 +242,82 @@ class _Reading:
             raise TapeError(self.path, number, f"tool {name!r} has no inputSchema that is an object")
         if self.listing:
             self.tools, self.listing = {}, False
-        self.tools[name] = TapeTool(name, {key: value for key, value in line.items() if key != "kind"})
+        reads = line.get("reads")
+        if reads is not None and not isinstance(reads, bool):
+            raise TapeError(self.path, number, f"tool {name!r} has 'reads' {reads!r}; expected true or false")
+        listed = {key: value for key, value in line.items() if key not in ("kind", "reads")}
+        self.tools[name] = TapeTool(name, listed, reads)
 
     def _call(self, number: int, line: Mapping[str, Any]) -> None:
         name, arguments, result = line.get("tool"), line.get("arguments", {}), line.get("result")
-        tool = self.tools.get(name) if isinstance(name, str) else None
-        if tool is None:
+        if not isinstance(name, str) or name not in self.tools:
             raise TapeError(self.path, number, f"calls {name!r}, which the lines before it do not list")
         if not isinstance(arguments, dict) or not isinstance(result, dict):
             raise TapeError(self.path, number, "lacks 'arguments' or 'result'; expected a JSON object for each")
-        before = line.get("before", len(self.acted))
-        if before != len(self.acted):
-            told = f"says that {before!r} acting calls came before it, but {len(self.acted)} stand there; "
-            told += "where tools were given another readOnlyHint by hand, leave 'before' out of all calls"
-            raise TapeError(self.path, number, told)
-        asked = _plain(deed(tool.name, cast("dict[str, Any]", arguments), self.redacted), tool)
-        call = TapeCall(asked, tuple(self.acted), cast("dict[str, Any]", result), number)
-        self.calls.append(call)
-        if tool.acts and not call.refused:
-            self.acted.append(asked)
+        after: Any = line.get("after")
+        self.takes[-1].append(
+            _CallLine(
+                number, name, cast("dict[str, Any]", arguments), cast("dict[str, Any]", result), _deeds(after),
+                line.get("took"),
+            )
+        )  # fmt: skip
+
+    def guess(self) -> frozenset[str]:
+        """Decide which tools only look where neither server nor tape says it."""
+        unsaid = [tool.name for tool in self.tools.values() if not tool.said]
+        looking = [tool.name for tool in self.tools.values() if not tool.acts]
+        takes = [
+            [
+                Asked(
+                    call.tool,
+                    f"{call.tool} {canonical_text(call.arguments)}",
+                    canonical_text(call.result),
+                    call.refused,
+                )
+                for call in take
+                if call.after is None
+            ]
+            for take in self.takes
+        ]
+        guessed = guessed_to_look(unsaid, looking, takes)
+        self.tools |= {name: replace(self.tools[name], reads=True) for name in self.tools if name in guessed}
+        return frozenset(guessed)
+
+    def calls(self) -> tuple[TapeCall, ...]:
+        """The calls, each with the acting calls of its take that came before it."""
+        found: list[TapeCall] = []
+        for take in self.takes:
+            acted: list[Deed] = []
+            for call in take:
+                tool = self.tools.get(call.tool)
+                asked = _plain(deed(call.tool, call.arguments, self.redacted), tool)
+                after = (
+                    tuple(acted)
+                    if call.after is None
+                    else tuple(_plain(made, self.tools.get(made[0])) for made in call.after)
+                )
+                found.append(TapeCall(asked, after, call.result, call.line, call.took))
+                if call.after is None and tool is not None and tool.acts and not call.refused:
+                    acted.append(asked)
+        return tuple(found)
+
+
+class _CallLine(NamedTuple):
+    """A line of a call: ``after`` are the acting calls before it where the line itself says so."""
+
+    line: int
+    tool: str
+    arguments: dict[str, Any]
+    result: dict[str, Any]
+    after: tuple[Deed, ...] | None
+    took: Any
+
+    @property
+    def refused(self) -> bool:
+        return self.result.get("isError") is True
+
+
+def _deeds(after: Any) -> tuple[Deed, ...] | None:
+    if not isinstance(after, list):
+        return None
+    return tuple((str(tool), str(arguments)) for tool, arguments in cast("list[Any]", after))
