@@ -102,7 +102,7 @@ def _built(
         solutions=solutions,
         milestones=modelled(milestones, solutions),
         minefields=minefields,
-        allows=parts.allows(raw.allows or {}),
+        allows={**dict.fromkeys(sorted(home.free), ("*",)), **parts.allows(raw.allows or {})},
         confirm=parts.tools(raw.confirm or [], ("confirm",)),
         gates=_gates(raw, home),
         max_turns=raw.max_turns or MAX_TURNS,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.form import leave_out_faults, validate
-from sandbox_scenarios.homes import FILL, RECORDED
+from sandbox_scenarios.homes import FILL, HERE, RECORDED, SERVER
 from sandbox_scenarios.merge import merge, written_as
 from sandbox_scenarios.problem import ProblemError
 from sandbox_scenarios.yaml_lines import load
@@ -47,6 +47,8 @@ def _place_tapes(data: Any, folder: Path, fill: str) -> None:
     for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
         written: Any = cast("dict[str, Any]", entry).get("world") if isinstance(entry, dict) else None
         for world in cast("list[Any]", written) if isinstance(written, list) else [written]:
+            if isinstance(world, dict) and SERVER in world:
+                cast("dict[str, Any]", world)[HERE] = str(folder.resolve())
             if isinstance(world, dict) and isinstance(tape := cast("dict[str, Any]", world).get(RECORDED), str):
                 world[RECORDED] = str((folder / tape).resolve())
                 if fill:

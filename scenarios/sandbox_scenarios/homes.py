@@ -5,16 +5,19 @@ Several of these in a list are one world, in which they are side by side.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import World
-from sandbox_mcp.engine.worlds import DEFAULT, TAPE, named, use_tape
+from sandbox_mcp.engine.worlds import DEFAULT, TAPE, named, use_server, use_tape
 from sandbox_mcp.engine.worlds.composite import JOINED, composite
 from sandbox_scenarios.problem import ProblemError
 
-RECORDED, FILL = "recorded", "fill"
-"""Under ``world``: the path of a tape."""
+if TYPE_CHECKING:
+    from sandbox_mcp.engine.worlds.recorded.live import LiveServer
+
+RECORDED, FILL, SERVER, HERE = "recorded", "fill", "server", "here"
+"""Under ``world``: the path of a tape, or how a real server is started; and the folder from which its paths count."""
 
 
 def home_of(world: Any, worlds: Mapping[str, World]) -> World:
@@ -25,6 +28,8 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
     """
     if isinstance(world, list):
         return _side_by_side(cast("list[Any]", world), worlds)
+    if server := server_in(world):
+        return _live(server)
     tape, name = recorded_in(world), world if isinstance(world, str) else DEFAULT
     if tape is None and name in worlds:
         return worlds[name]
@@ -39,8 +44,8 @@ def home_of(world: Any, worlds: Mapping[str, World]) -> World:
 def _side_by_side(listed: Sequence[Any], worlds: Mapping[str, World]) -> World:
     parts: list[World] = []
     for number, part in enumerate(listed):
-        if not isinstance(part, str) and recorded_in(part) is None:
-            told = f"expected the name of a world, or {{{RECORDED}: tape{TAPE}}}, not {part!r}"
+        if not isinstance(part, str) and not is_named(part):
+            told = f"expected the name of a world, {{{RECORDED}: tape{TAPE}}} or {{{SERVER}: COMMAND}}, not {part!r}"
             raise ProblemError(("world", number), told)
         try:
             parts.append(home_of(part, worlds))
@@ -56,9 +61,45 @@ def _side_by_side(listed: Sequence[Any], worlds: Mapping[str, World]) -> World:
     return home
 
 
+def server_in(world: Any) -> "LiveServer | None":
+    """The real server that a scenario names as its world; None if it names none.
+
+    Raises:
+        ProblemError: what stands there cannot be understood.
+    """
+    if not isinstance(world, dict) or SERVER not in world:
+        return None
+    from sandbox_mcp.engine.worlds.recorded.live import LiveServer
+
+    said = cast("dict[str, Any]", world)
+    try:
+        return LiveServer.reading({name: said[name] for name in said if name != HERE}, Path(said.get(HERE, ".")))
+    except (SandboxError, ValueError) as error:
+        raise ProblemError(("world",), str(error)) from error
+
+
+def _live(server: "LiveServer") -> World:
+    if not server.tape.exists():
+        told = f"nothing is known yet of the server {server.given[SERVER]!r}"
+        raise ProblemError(
+            ("world",), f"{told}; 'sandbox-mcp worlds learn FILE' starts it once and asks, as 'run' does"
+        )
+    try:
+        home = use_server(server.tape)
+        if home.server.digest != server.digest:
+            told = (
+                f"{str(server.tape)!r} was made for another way to start it; 'sandbox-mcp worlds learn' makes it anew"
+            )
+            raise ProblemError(("world",), told)
+        home.check()
+    except SandboxError as error:
+        raise ProblemError(("world",), str(error)) from error
+    return home
+
+
 def is_named(world: Any) -> bool:
     """Whether worlds are named there, by names or tapes; rows of the default world may stand there instead."""
-    return isinstance(world, str | list) or (isinstance(world, dict) and RECORDED in world)
+    return isinstance(world, str | list) or (isinstance(world, dict) and (RECORDED in world or SERVER in world))
 
 
 def name_of(world: Any, worlds: Mapping[str, World]) -> str:
@@ -78,6 +119,8 @@ def identity_of(world: Any, worlds: Mapping[str, World]) -> Any:
     """What a scenario's digest has in the place of the world that is written there: nothing that tells a path."""
     if isinstance(world, list):
         return [identity_of(part, worlds) for part in cast("list[Any]", world)]
+    if server_in(world):
+        return home_of(world, worlds).digest
     tape = recorded_in(world)
     return use_tape(tape).digest if tape else world
 

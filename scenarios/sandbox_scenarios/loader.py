@@ -23,7 +23,7 @@ from sandbox_mcp.engine.worlds.composite import JOINED
 from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
-from sandbox_scenarios.homes import RECORDED, home_of, is_named, name_of
+from sandbox_scenarios.homes import RECORDED, SERVER, home_of, is_named, name_of
 from sandbox_scenarios.instances import is_label, split
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.problem import ProblemError, closest
@@ -152,7 +152,11 @@ class Suite:
         """
         if self._known.kept is None:
             nothing = self._own > 0 and not self._own_texts
-            passing = nothing or self._known.worlds or any(RECORDED in text for text in self._own_texts.values())
+            passing = (
+                nothing
+                or self._known.worlds
+                or any(RECORDED in text or SERVER in text for text in self._own_texts.values())
+            )
             self._known.kept = SuiteCache() if passing else SuiteCache.of(self._own_texts, BUILT_IN)
         return self._known.kept
 
@@ -290,7 +294,7 @@ class Suite:
         hinted, bases = self._known.hinted[path]
         found = set(hinted)
         text = self._texts[path]
-        if _SEVERAL.search(text) or (RECORDED in text and not path.is_relative_to(BUILT_IN)):
+        if _SEVERAL.search(text) or ((RECORDED in text or SERVER in text) and not path.is_relative_to(BUILT_IN)):
             file = self._file(path)
             homes = ((number, entry.get("world")) for number, entry in enumerate(file.entries))
             made = [number for number, home in homes if not isinstance(home, str) and is_named(home)]

@@ -80,7 +80,10 @@ class Stage:
         """The stage of a scenario as it is before anything has happened."""
         rules = tuple(scenario.home.gates[name] for name in scenario.gates)
         played = (scenario.name, variant, seed)
-        return cls(scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge)
+        stage = cls(scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge)
+        with stage.running.transaction() as transaction:
+            scenario.home.begin(transaction)
+        return stage
 
     @classmethod
     def recorded(cls, started: SessionStarted) -> "Stage":

@@ -22,8 +22,8 @@ from sandbox_mcp.engine.trajectory import Trajectory
 if TYPE_CHECKING:
     from sandbox_grader.reporting.kept import KeptScores
 
-_Play = Callable[[Scenario], Trajectory]
-"""Plays a scenario's first reference solution."""
+_Play = Callable[[Scenario], Trajectory | None]
+"""Plays a scenario's first reference solution; None where it cannot be played here."""
 DETAILS = ("counts", "failures", "errors", "kinds")
 """Parts of a summary that are too long for people."""
 
@@ -56,7 +56,8 @@ def bounded(
             for name in names:
                 if (place := f"{side}/{name}") not in known:
                     scenario = find(name)
-                    known[place] = scenario and grade(log_of(scenario), scenario, report.mode, metrics=wanted)
+                    log = log_of(scenario) if scenario else None
+                    known[place] = grade(log, scenario, report.mode, metrics=wanted) if scenario and log else None
                     if kept and (scenario is None or scenario.cache):
                         _keep(kept, place, known[place])
                 if found := known[place]:

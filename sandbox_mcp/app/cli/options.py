@@ -97,7 +97,7 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) -> None:
+def _use_worlds(context: click.Context, _: click.Parameter, paths: Sequence[Path]) -> None:
     """Let the worlds in these files be found by name, here and in worker processes."""
     if paths:
         from sandbox_mcp.engine.worlds import use_file
@@ -106,7 +106,18 @@ def _use_worlds(_: click.Context, __: click.Parameter, paths: Sequence[Path]) ->
             if path.suffix != ".py" and not path.exists():
                 told = f"{str(path)!r} is not a file; worlds are found by name, and world:{path} selects scenarios"
                 raise click.UsageError(told)
-            use_file(path)
+            found = use_file(path)
+            names: list[str] = context.meta.setdefault(WORLDS_FOUND, [])
+            names += (world.name for world in found)
+            if path.suffix == ".jsonl":
+                from sandbox_mcp.engine.worlds.recorded import is_live, live_world_on
+
+                names += [live_world_on(path).name] if is_live(path) else []
+
+
+def worlds_in_files(context: click.Context) -> tuple[str, ...]:
+    """The names of the worlds in the files that were given as --world."""
+    return tuple(context.meta.get(WORLDS_FOUND, ()))
 
 
 world_files: Callable[[Command], Command] = click.option(
@@ -129,6 +140,8 @@ _scenario_files: Callable[[Command], Command] = click.option(
 
 WORLD_FILES = (".py", ".jsonl")
 """How the names of files end that have worlds: those that declare them, and tapes."""
+WORLDS_FOUND = f"{__name__}.found"
+"""Where a command's context keeps the names of the worlds in the files given as --world."""
 WORLDS_GIVEN = f"{__name__}.worlds"
 """Where a command's context keeps what was given as --world."""
 
@@ -141,7 +154,14 @@ def _named_worlds(context: click.Context, parameter: click.Parameter, given: Seq
     if len(named) > 1:
         raise click.UsageError("--world takes one name; a pattern such as * stands for several")
     context.meta[WORLDS_GIVEN] = (*(path.absolute() for path in files), *named)
-    return next(iter(named), "")
+    if named or not files:
+        return next(iter(named), "")
+    found = worlds_in_files(context)  # a file stands for the world in it
+    live = [name for name in found if name.startswith("live_")]
+    if len(found) - len(live) > 1:
+        told = f"the files given as --world have several worlds ({', '.join(found)})"
+        raise click.UsageError(f"{told}; add --world NAME for the one that is meant")
+    return (live or [*found])[0]
 
 
 of_world: Callable[[Command], Command] = click.option(
@@ -189,6 +209,14 @@ threshold_options = together(
     ),
 )
 """The options that :func:`exit_if_missed` reads."""
+
+
+def learn_servers(places: Sequence[Path]) -> None:
+    """Start the live servers of scenario files of which nothing is known yet, and keep what they say of themselves."""
+    if places:
+        from sandbox_mcp.app.authoring.learning import learn
+
+        learn(places, lambda told: click.echo(told, err=True))
 
 
 def check_threshold(threshold: float | None, threshold_by: str, metric: str) -> None:
@@ -244,13 +272,16 @@ bounds_option: Callable[[Command], Command] = click.option(
 )
 
 
-def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool) -> None:
-    """Give a report its floor and its ceiling; with ``keep`` they are kept for later reports."""
+def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool, starts: bool = False) -> None:
+    """Give a report its floor and its ceiling; with ``keep`` they are kept for later reports.
+
+    Live servers are started for the ceiling only with ``starts``, as where sessions were played just now.
+    """
     from sandbox_grader.reporting.bounds import bounded, kept_bounds
 
-    def solved(scenario: "Scenario") -> "Trajectory":
-        from sandbox_mcp.play.session.rehearsal import RehearsalStage  # costs, and what is kept needs none
+    def solved(scenario: "Scenario") -> "Trajectory | None":
+        from sandbox_mcp.play.session import rehearsal  # costs, and what is kept needs none
 
-        return RehearsalStage(scenario).rehearse(scenario.solutions[0]).log
+        return rehearsal.solved(scenario, starts=starts)
 
     bounded(report, find, solved, kept_bounds(report, find.places) if keep else None)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,8 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from sandbox_scenarios import Suite
+
     from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths
     from sandbox_mcp.app.run.by_hand import PlayableSuite
     from sandbox_mcp.engine.trajectory import Trajectory
@@ -75,6 +78,7 @@ class _Replayed:
         self._checkout = checkout
         self._places = places
         self._suites: dict[str, PlayableSuite] = {}
+        self._suite: Suite | None = None
 
     def differences(self, log: "Trajectory") -> "list[ReplayDifference]":
         """The differences between the log and its replay.
@@ -86,6 +90,7 @@ class _Replayed:
         from sandbox_mcp.play.session.replay import differences
 
         if not is_prefix_replay(log):
+            self._find_world(log)
             return list(differences(log))
         import anyio
 
@@ -116,6 +121,17 @@ class _Replayed:
         if kind == ORIGIN and scenario.digest != started.digest:
             raise RunError(f"scenario {started.scenario!r} has changed since {log.path!r} was recorded")
         return anyio.run(prefix_differences, log, SessionManager(suite), spec, truths)
+
+    def _find_world(self, log: "Trajectory") -> None:
+        """Let a world be found that only the log's scenario leads to, as a tape or a live server."""
+        if not self._places or not any("recorded_" in name or "live_" in name for name in log.started.worlds):
+            return
+        from sandbox_scenarios import Suite, UnknownScenarioError
+
+        if self._suite is None:
+            self._suite = Suite(self._places)
+        with suppress(UnknownScenarioError):
+            self._suite.get(log.started.scenario)
 
 
 def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:

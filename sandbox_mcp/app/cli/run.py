@@ -29,6 +29,7 @@ from sandbox_mcp.app.cli.options import (
     bounds_option,
     check_threshold,
     exit_if_missed,
+    learn_servers,
     metric_option,
     quiet_option,
     scenario_files,
@@ -36,6 +37,7 @@ from sandbox_mcp.app.cli.options import (
     threshold_options,
     together,
     with_bounds,
+    worlds_in_files,
 )
 from sandbox_mcp.app.cli.printing import RowChoice, as_json, print_json, print_table, row_options
 from sandbox_mcp.app.cli.progress import Display
@@ -187,6 +189,9 @@ def command(
 
     from sandbox_mcp.app.benchmarks.mtu_bench.play import ROWS_METRIC
 
+    if not options["selectors"] and not places and (worlds := worlds_in_files(click.get_current_context())):
+        options["selectors"] = tuple(f"world:{name}" for name in worlds)  # a file with a world means that world
+    learn_servers(places)
     if options["row_places"]:
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options["metric"] = ROWS_METRIC if options["metric"] == SCORE else options["metric"]
@@ -357,6 +362,8 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
     from sandbox_grader.grading.scores import KEPT_FROM
     from sandbox_grader.reporting.many import SuiteFinder
 
+    from sandbox_mcp.app.authoring.over_tapes import check_answered
+    from sandbox_mcp.app.run.by_hand import PlayableSuite
     from sandbox_mcp.app.run.evaluate import evaluate
     from sandbox_mcp.app.run.folder import RunFolder
     from sandbox_mcp.app.run.unit import Shard
@@ -370,9 +377,12 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
         jobs = jobs_for(crew.users, options)  # before the selectors, which may be read from where a person types
         prices, budget = chosen_costs(options)
         part = Shard.parse(options["shard"])
+        chosen = _picked(cast("PlayableSuite", crew.suite), options)
+        if type(chosen) is PlayableSuite:
+            check_answered(chosen, chosen.names())
         report = evaluate(
             crew.agent,
-            _picked(cast("PlayableSuite", crew.suite), options),
+            chosen,
             **{name: options[name] for name in AS_GIVEN},
             user=crew.users,
             jobs=jobs,
@@ -388,7 +398,7 @@ def _evaluated(recipe: Recipe, *, everything: bool, bounds: bool, details: bool)
         )
     if bounds:
         folder = RunFolder(options["out"])
-        with_bounds(report, SuiteFinder(recipe.places), keep=len(report.sessions) >= KEPT_FROM)
+        with_bounds(report, SuiteFinder(recipe.places), keep=len(report.sessions) >= KEPT_FROM, starts=True)
         folder.summarise(report.summary(), part if folder.summary(part).exists() else None)
     return report
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.options import FILE, quiet_option, scenario_files, scenarios_of_world
+from sandbox_mcp.app.cli.options import FILE, learn_servers, quiet_option, scenario_files, scenarios_of_world
 from sandbox_mcp.app.cli.printing import as_json, print_json, print_table
 from sandbox_mcp.app.cli.progress import TENTHS, counting
 from sandbox_mcp.engine.plurals import counted
@@ -119,12 +119,15 @@ def lint(
     from sandbox_scenarios.lint import lint as lint_quickly
     from sandbox_scenarios.selectors import select
 
+    from sandbox_mcp.app.authoring.over_tapes import unanswered
+
+    learn_servers(places)
     suite = _suite(places)
     names = select(suite, selectors or ["world:*"])
     if mutant is not None:
         _show_mutant(suite, names, mutant)
         return
-    complaints, played = lint_quickly(suite, names), 0
+    complaints, played = (*lint_quickly(suite, names), *unanswered(suite, names)), 0
     if deep:
         from sandbox_mcp.app.authoring.deep_lint import deep_lint
 

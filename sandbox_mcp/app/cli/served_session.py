@@ -44,6 +44,9 @@ def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
     from sandbox_mcp.engine.worlds import named
 
     suite = Suite(places, world=world)
+    if world and not suite.names(world):
+        told = f"no scenario is of world {world!r}, so that there is nothing to serve"
+        raise SandboxError(f"{told}; name files that have some with --scenarios, or serve a tape with --tape")
     for name in suite.worlds_played() if places else ():
         named(name)
     return suite

@@ -27,6 +27,21 @@ def command() -> None:
     """
 
 
+@command.command()
+@click.argument("places", nargs=-1, required=True, type=PLACE)
+@click.option("--again", is_flag=True, help="Also for servers of which something is known already.")
+def learn(places: tuple[Path, ...], again: bool) -> None:
+    """Start the live servers of scenario files once, and keep their tools and state beside the files.
+
+    PLACES are files or folders of scenarios whose world is {server: COMMAND}. They are read, listed and graded with
+    what is kept, and no server is started for that. 'run' and 'scenarios lint' learn what is missing by themselves.
+    """
+    from sandbox_mcp.app.authoring.learning import learn as learn_servers
+
+    if not learn_servers(places, lambda told: click.echo(told, err=True), again=again):
+        click.echo("nothing to learn: each live server is known", err=True)
+
+
 @command.command("list")
 @world_files
 @as_json

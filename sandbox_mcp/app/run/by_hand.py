@@ -21,6 +21,7 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
 from sandbox_mcp.play.session import Session, SessionSpec, settled
+from sandbox_mcp.play.session.live_servers import with_servers
 from sandbox_mcp.play.users import ScriptedUser
 
 
@@ -41,7 +42,7 @@ class SessionAtHand:
     def __init__(self, scenario: Scenario, variant: str, seed: int) -> None:
         self._log = MemoryLog()
         spec = SessionSpec(scenario, variant, seed, agent={"name": "by_hand"})
-        self.session = Session(spec, ScriptedUser.of(scenario.user), self._log)
+        self.session = Session(spec, ScriptedUser.of(scenario.user), self._log, None, with_servers(scenario, None))
         self.opening = self.session.begin()
 
     @property

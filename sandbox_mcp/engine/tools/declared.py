@@ -5,7 +5,7 @@ because a tool may name a table or another tool that is declared after it.
 """
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -165,3 +165,11 @@ class Sources:
     kind: type[Any]
     record: Callable[[Any, Path], object] | None = None
     replay: Callable[[Path], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfSession:
+    """What one session's tools look things up in: servers of its own, by the world's name, and else ``rest``."""
+
+    servers: Mapping[str, object]
+    rest: object = None

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 from sandbox_mcp.engine.own_code import others_code
-from sandbox_mcp.engine.tools.declared import DeclaredTool, DueEvent, GateRule, Sources, check_table_of
+from sandbox_mcp.engine.tools.declared import DeclaredTool, DueEvent, GateRule, OfSession, Sources, check_table_of
 from sandbox_mcp.engine.tools.definition import Tool
 from sandbox_mcp.engine.tools.hints import Hints
 from sandbox_mcp.engine.tools.signatures import check_plain, check_takes
@@ -28,6 +28,7 @@ from sandbox_mcp.engine.world.fixed import FixedInstance
 from sandbox_mcp.engine.world.schema import TableSchema
 from sandbox_mcp.engine.world.state import Snapshot
 from sandbox_mcp.engine.world.tables import Table, is_table, schema_of
+from sandbox_mcp.engine.world.transaction import Transaction
 
 F = TypeVar("F", bound=Callable[..., Any])
 WHOEVER = "You are an assistant and act through the tools you are given."
@@ -370,6 +371,21 @@ class World:
         """What may take the place of what tools look things up in; None where the world does not say."""
         return self._sources() if self._sources else None
 
+    def begin(self, transaction: Transaction) -> None:
+        """Take up what is there when a session begins, beside the rows of its scenario: in most worlds nothing."""
+
+    def retold(self, calls: Sequence[tuple[Any, ...]]) -> object | None:  # noqa: ARG002 - for worlds that ask others
+        """What answers tools as a log says, where the world itself cannot; ``calls`` are the log's, in order.
+
+        Each is a tool's name, its arguments, its result, the text of its error or None, and what the log says beside.
+        """
+        return None
+
+    @property
+    def free(self) -> frozenset[str]:
+        """The tables whose changes nobody judges."""
+        return frozenset()
+
     def fixed_in(self, label: str) -> FixedInstance | None:
         """The fixed tables as an instance has them; None where there are none, and without an instance."""
         fixed = [schema for schema in self.tables.values() if schema.fixed is not None] if label else []
@@ -380,6 +396,8 @@ class World:
 
         Knowledge that has a method ``in_instance`` is asked for its own form in the instance of that label.
         """
+        if isinstance(given, OfSession):
+            given = given.servers.get(self.name, given.rest)
         if given is None:
             made = getattr(self.knowledge, "in_instance", None) if label else None
             return made(label) if made else self.knowledge

@@ -73,7 +73,7 @@ class Tool:
     that it may write (None: anything). ``reaches`` is the argument that says whom it reaches. ``said`` are words with
     which an agent tells that it has used it. ``computes`` says that its result follows from its arguments alone, so
     that whoever can reckon does not need it. ``slow`` says that a query may take long to answer the first time that it
-    is asked something.
+    is asked something. ``once`` says that trying a call is making it, as with a real server.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Tool:
     said: tuple[str, ...] = ()
     computes: bool = False
     slow: bool = False
+    once: bool = False
 
     @property
     def wrapped(self) -> bool:

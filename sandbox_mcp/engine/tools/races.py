@@ -40,6 +40,8 @@ def plan(world: Running, calls: Sequence[Bound], gates: Gates) -> Plan:
         return Plan(tuple(range(len(calls))), frozenset())
     names = [(call.tool.name, json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)) for call in calls]
     canonical = sorted(range(len(calls)), key=names.__getitem__)
+    if any(call.tool.once for call in calls):  # a trial would be a deed, so nothing is known of their races
+        return Plan(tuple(canonical), frozenset())
     trials = [_tried(world.begin(), call, gates) for call in calls]
     touched = [_touched(trial) for trial in trials]
     rivals = {i: [j for j in canonical if i != j and _meet(touched[i], touched[j])] for i in canonical}

@@ -81,6 +81,11 @@ class Transaction:
         self._write(Change(table, key, self.seen(table)[key], None))
         self.writes.add((table, key, None))
 
+    def put(self, table: str, key: str, row: Row | None) -> None:
+        """Make a row be as it is elsewhere, under an id from there; None removes it."""
+        self._write(Change(table, key, self.seen(table).get(key), row))
+        self.writes.add((table, key, None))
+
     def _write(self, change: Change) -> None:
         rows = self.edited.get(change.table)
         if rows is None:

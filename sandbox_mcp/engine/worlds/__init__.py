@@ -11,13 +11,16 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.own_code import files_read, others_code
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.calling import place_of
 from sandbox_mcp.engine.world.faults import WorldError
+
+if TYPE_CHECKING:
+    from sandbox_mcp.engine.worlds.recorded.live import LiveWorld
 
 LOOKUPS = (
     "patent", "movies", "travel", "sports", "tools", "data", "social", "media", "spaceflight", "video_images",
@@ -61,7 +64,7 @@ def named(name: str) -> World:
 
         return composite(*map(named, name.split(JOINED)))
     for path in files():
-        for world in (*load(path), *_filled(path)):
+        for world in (*load(path), *_more_on(path)):
             if world.name == name:
                 return world
     installed = _installed()
@@ -144,16 +147,28 @@ def use_tape(path: Path, *, filled: bool = False) -> World:
         WorldError: the tape cannot be used.
     """
     [world] = use_file(path)
-    return _filled(path)[0] if filled else world
+    return _more_on(path)[0] if filled else world
 
 
-def _filled(path: Path) -> tuple[World, ...]:
-    """The worlds of a file, with the answers that a model filled in."""
+def use_server(path: Path) -> "LiveWorld":
+    """The world of the live server that a tape tells of, found by name from now on.
+
+    Raises:
+        WorldError: the tape cannot be used, or tells of none.
+    """
+    from sandbox_mcp.engine.worlds.recorded import live_world_on
+
+    use_file(path)
+    return live_world_on(path)
+
+
+def _more_on(path: Path) -> tuple[World, ...]:
+    """The other worlds of a tape: with the answers that a model filled in, and of its server if it is live."""
     if path.suffix != TAPE:
         return ()
-    from sandbox_mcp.engine.worlds.recorded import world_on
+    from sandbox_mcp.engine.worlds.recorded import is_live, live_world_on, world_on
 
-    return (world_on(path, filled=True),)
+    return (world_on(path, filled=True), *([live_world_on(path)] if is_live(path) else ()))
 
 
 def load(path: Path) -> tuple[World, ...]:
@@ -249,7 +264,7 @@ def found_again(name: str, origin: str) -> World:
         return named(name)
     except UnknownWorldError:
         path = Path(origin)
-        for world in (*load(path), *_filled(path)) if path.suffix in (".py", TAPE) else ():
+        for world in (*load(path), *_more_on(path)) if path.suffix in (".py", TAPE) else ():
             if world.name == name:
                 return world
         raise

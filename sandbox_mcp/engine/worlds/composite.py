@@ -6,7 +6,7 @@ the order. Each part's own code sees its own tables by their own names, and only
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -127,6 +127,27 @@ class Composite(World):
     def looked_up(self, given: object, label: str = "") -> object:
         """What each part's tools look things up in where a session brings this, in the instance of that label."""
         return {part.name: part.looked_up(given, label) for part in self.parts}
+
+    def begin(self, transaction: Transaction) -> None:
+        """Let each part take up what is there at the start."""
+        for room in self._rooms:
+            room.part.begin(PartTransaction(room, transaction))
+
+    def retold(self, calls: Sequence[tuple[Any, ...]]) -> object | None:
+        """What answers as a log says, by part."""
+        own = {
+            room.part.name: [(room.own_tool[name], *rest) for name, *rest in calls if name in room.own_tool]
+            for room in self._rooms
+        }
+        found = {room.part.name: room.part.retold(own[room.part.name]) for room in self._rooms}
+        if not any(found.values()):
+            return None
+        return {part.name: found[part.name] or part.knowledge for part in self.parts}
+
+    @property
+    def free(self) -> frozenset[str]:
+        """The tables whose changes nobody judges."""
+        return frozenset(room.table(name) for room in self._rooms for name in room.part.free)
 
     @cached_property
     def hints(self) -> Hints:
@@ -284,6 +305,10 @@ class PartTransaction(Transaction):
     def delete(self, table: str, key: str) -> None:
         """Remove an existing row."""
         Transaction.delete(self, self._table(table), key)
+
+    def put(self, table: str, key: str, row: Row | None) -> None:
+        """Make a row be as it is elsewhere."""
+        Transaction.put(self, self._table(table), key, row)
 
 
 def _own_tools(world: World) -> list[str]:

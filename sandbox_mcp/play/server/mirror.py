@@ -7,17 +7,14 @@ answers alike) never reaches the tape, not even where another call or answer rep
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client, MCPError
 from mcp.server import Server
 from mcp_types import (
     INTERNAL_ERROR,
@@ -44,55 +41,16 @@ from sandbox_mcp.engine.worlds.recorded.schemas import inlined
 from sandbox_mcp.play.server.context import Context
 from sandbox_mcp.play.server.empty_lists import ABSENT
 from sandbox_mcp.play.session.file_lock import FileLock
+from sandbox_mcp.play.session.upstream import Upstream, fault_in, tools_of, unreachable, wire
 
 NOT_OFFERED = "questions of the server to its client (sampling, elicitation, roots), and news of progress"
 """What no server can do through a mirror, whatever it says."""
 _STAMPS = "io.modelcontextprotocol/"
 """How the names begin under which the protocol itself puts something beside a result."""
-MOST_PAGES = 1000
-"""On how many pages a server may list its tools."""
 LONGEST = 256 * 1024 * 1024
 """How many bytes a message of the client may have: whole files are passed to some tools."""
 Tell = Callable[[str], None]
 _ANSWER = TypeAdapter[CallToolResult | InputRequiredResult](CallToolResult | InputRequiredResult)
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """The server behind the mirror: a command with its arguments, or a URL with headers."""
-
-    command: tuple[str, ...] = ()
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @asynccontextmanager
-    async def connected(self) -> AsyncGenerator[Client]:
-        """A client that is connected to this server."""
-        if not self.url:
-            started = StdioServerParameters(command=self.command[0], args=[*self.command[1:]], env={**os.environ})
-            async with Client(started) as client:
-                yield client
-            return
-        import httpx2
-
-        refused: list[str] = []
-
-        async def note(response: httpx2.Response) -> None:
-            if response.is_error:
-                refused.append(f"{response.status_code} {response.reason_phrase}".strip())
-
-        async with AsyncExitStack() as held:
-            hooks = {"response": [note]}
-            http = httpx2.AsyncClient(headers=dict(self.headers), timeout=None, event_hooks=hooks)
-            await held.enter_async_context(http)
-            try:
-                client = await held.enter_async_context(Client(streamable_http_client(self.url, http_client=http)))
-            except Exception as error:
-                if not refused:
-                    raise
-                remedy = "; --header gives it what it asks for" if refused[-1].startswith(("401", "403")) else ""
-                raise SandboxError(f"the server {self.url!r} answered {refused[-1]}{remedy}") from error
-            yield client
 
 
 @contextmanager
@@ -130,7 +88,7 @@ class TapeWriter:
     def list(self, tools: Iterable[Tool]) -> None:
         """Write the tools that are new, or listed in another way than before."""
         for tool in tools:
-            listed = _wire(tool)
+            listed = wire(tool)
             if self._listed.get(tool.name) != listed:
                 self._listed[tool.name] = listed
                 self._write({"kind": "tool", **cleaned(listed, self._secrets), "name": tool.name})
@@ -152,7 +110,7 @@ class TapeWriter:
         given = cleaned(without(arguments, self._redacted), self._secrets)
         clean = cleaned(result, self._secrets)
         self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
-        if TapeTool(tool.name, _wire(tool)).acts and result.get("isError") is not True:
+        if TapeTool(tool.name, wire(tool)).acts and result.get("isError") is not True:
             self._acted += 1
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -207,14 +165,9 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
             entered = True
             yield mirror.server()
     except Exception as error:
-        cause = inner_errors(error)[0]
-        if entered or isinstance(cause, SandboxError):
-            raise cause from error
-        place = upstream.url or " ".join(upstream.command)
-        if isinstance(cause, ValidationError):
-            raise SandboxError(f"the server {place!r} answers in a form that is not MCP's: {_fault(cause)}") from error
-        told = cause.strerror if isinstance(cause, OSError) and cause.strerror else f"{type(cause).__name__}: {cause}"
-        raise SandboxError(f"cannot reach the server {place!r}: {told}") from error
+        if entered:
+            raise inner_errors(error)[0] from error
+        raise unreachable(upstream.url or " ".join(upstream.command), error) from error
 
 
 class _Mirror:
@@ -242,7 +195,7 @@ class _Mirror:
 
     async def listed(self) -> Sequence[Tool]:
         """What the server lists at this moment; of several tools of one name the last."""
-        found = await _listed(self._client)
+        found = await tools_of(self._client)
         self._tools = {tool.name: tool for tool in found}
         for name, times in Counter(tool.name for tool in found).items():
             if times > 1:
@@ -272,9 +225,9 @@ class _Mirror:
             if tool is None:
                 self._once(f"not on the tape: calls of {params.name}, which the server does not list")
             else:
-                arguments, wire = params.arguments or {}, _wire(result)
-                self._recorder.record(tool, arguments, wire)
-                for what in _changed_at_replay(tool, arguments, wire):
+                arguments, sent = params.arguments or {}, wire(result)
+                self._recorder.record(tool, arguments, sent)
+                for what in _changed_at_replay(tool, arguments, sent):
                     self._once(f"not unchanged at replay: {what}")
         structured = result.structured_content
         if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS and not isinstance(structured, Mapping | None):
@@ -289,7 +242,7 @@ class _Mirror:
         try:
             answer = await self._client.session.send_request(request, _ANSWER)
         except ValidationError as error:
-            told = f"{name} was answered with what is not a result of a tool: {_fault(error)}"
+            told = f"{name} was answered with what is not a result of a tool: {fault_in(error)}"
         except MCPError as error:
             self._tell(f"not on the tape: {name} was answered with a protocol error: {error}")
             raise
@@ -307,12 +260,6 @@ class _Mirror:
         if what not in self._told:
             self._told.add(what)
             self._tell(what)
-
-
-def _fault(error: ValidationError) -> str:
-    """The first fault, in one line, without the value."""
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
@@ -352,21 +299,3 @@ def _kept_back(offered: ServerCapabilities) -> Iterator[str]:
         yield "news that the list of tools has changed; a client that asks again gets the new one"
     yield from (f"the extension {name}" for name in {**(offered.extensions or {}), **(offered.experimental or {})})
     yield NOT_OFFERED
-
-
-async def _listed(client: Client) -> list[Tool]:
-    page = await client.list_tools(cache_mode="bypass")
-    found, pages = [*page.tools], 1
-    while page.next_cursor is not None:
-        if pages >= MOST_PAGES:
-            raise SandboxError(f"the server lists its tools without end; it was not asked for more than {pages} pages")
-        page = await client.list_tools(cursor=page.next_cursor, cache_mode="bypass")
-        found += page.tools
-        pages += 1
-    return found
-
-
-def _wire(message: Tool | CallToolResult) -> dict[str, Any]:
-    found = message.model_dump(by_alias=True, mode="json", exclude_none=True)
-    found.pop("resultType", None)
-    return found

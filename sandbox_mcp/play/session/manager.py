@@ -22,6 +22,7 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.tools import PresentedTool
 from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Sink
 from sandbox_mcp.play.session.batching import WINDOW
+from sandbox_mcp.play.session.live_servers import close_servers, with_servers
 from sandbox_mcp.play.session.log_files import LogFile, LogFiles
 from sandbox_mcp.play.session.open_session import OpenSession, Presentation
 from sandbox_mcp.play.session.opening import SessionSpec
@@ -140,7 +141,12 @@ class SessionManager:
             ScenarioError: there is no such variant.
             SandboxError: a model that is to answer in the world cannot be asked.
         """
-        return Session(spec, user, sink, self.presentation(spec).tools, looked_up(spec.scenario, self.knowledge))
+        knowledge = with_servers(spec.scenario, looked_up(spec.scenario, self.knowledge))
+        try:
+            return Session(spec, user, sink, self.presentation(spec).tools, knowledge)
+        except Exception:
+            close_servers(knowledge)
+            raise
 
     def user(self, kind: str | None, scenario: Scenario) -> User:
         """A simulated user of that kind, or of the default kind.

@@ -15,6 +15,7 @@ from sandbox_mcp import __version__
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import PresentedTool
 from sandbox_mcp.engine.trajectory import ReferenceTurn, SessionStarted, ToolSpec, UserChannel
+from sandbox_mcp.engine.world import Snapshot
 from sandbox_mcp.play.users import User
 
 LARGEST = 2**63 - 1
@@ -84,9 +85,10 @@ class SessionError(SandboxError):
 
 
 def started_event(
-    spec: SessionSpec, user: User, tools: Mapping[str, PresentedTool], wall: Mapping[str, Any]
-) -> SessionStarted:
-    """The first line of a session's log."""
+    spec: SessionSpec, user: User, tools: Mapping[str, PresentedTool], wall: Mapping[str, Any],
+    state: Snapshot | None = None,
+) -> SessionStarted:  # fmt: skip
+    """The first line of a session's log; ``state`` is the state that it begins with."""
     scenario = spec.scenario
     clock = scenario.clock
     return SessionStarted(
@@ -102,7 +104,7 @@ def started_event(
         user={"kind": user.kind, **user.describe()},
         limits={"max_turns": scenario.max_turns, "max_calls": scenario.max_calls},
         tools=tuple(tool_spec(tool) for tool in tools.values()),
-        world=scenario.world.tables,
+        world=(state or scenario.world).tables,
         worlds=scenario.home.told(),
         clock={"now": clock.now, "zone": clock.zone, "step": clock.step},
         versions={"sandbox_mcp": __version__},

@@ -17,9 +17,10 @@ from sandbox_scenarios.variants import BASE, presented
 
 from sandbox_mcp.engine.tools import PresentedTool
 from sandbox_mcp.engine.tools.results import unwrapped
-from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
+from sandbox_mcp.engine.trajectory import MemoryLog, ToolCall, Trajectory
 from sandbox_mcp.engine.world import Running
 from sandbox_mcp.play.session import AgentCall, Session, SessionSpec, settled
+from sandbox_mcp.play.session.live_servers import close_servers, live_worlds, with_servers
 from sandbox_mcp.play.users import ScriptedUser
 
 UNKNOWN = "unknown"
@@ -71,15 +72,29 @@ class RehearsalStage:
         return self._offered[variant]
 
     def rehearse(
-        self, solution: Solution, variant: str = BASE, known: Mapping[str, Any] | None = None, seed: int = 0
-    ) -> Rehearsed:
-        """Play a solution; ``known`` are values by label that the agent happens to know without asking."""
+        self, solution: Solution, variant: str = BASE, known: Mapping[str, Any] | None = None, seed: int = 0,
+        *, starts: bool = True,
+    ) -> Rehearsed:  # fmt: skip
+        """Play a solution; ``known`` are values by label that the agent happens to know without asking.
+
+        Without ``starts`` no live server is started, and what its tape does not have is refused.
+        """
         log = MemoryLog()
         tools = self.tools(variant)
         spec = SessionSpec(self.scenario, variant, seed)
-        session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools)
+        knowledge = with_servers(self.scenario, None, keep=True) if starts else None
+        try:
+            session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools, knowledge)
+            return self._played(session, log, solution, variant, known or {})
+        finally:
+            close_servers(knowledge)
+
+    def _played(
+        self, session: Session, log: MemoryLog, solution: Solution, variant: str, known: Mapping[str, Any]
+    ) -> Rehearsed:
+        tools = self.tools(variant)
         session.begin()
-        results, done, turns = dict(known or {}), list[MadeCall](), 0
+        results, done, turns = dict(known), list[MadeCall](), 0
         for turn in staged(solution, self.scenario, variant, tools).turns:
             for batch in turn.batches:
                 made: list[tuple[PlannedCall, Mapping[str, Any]]] = []
@@ -114,3 +129,17 @@ def filled_reply(reply: str, results: Mapping[str, Any]) -> str:
             return UNKNOWN
 
     return INSIDE.sub(value, reply)
+
+
+def solved(scenario: Scenario, *, starts: bool = False) -> Trajectory | None:
+    """The log of a scenario's first solution; of one with a live server as its tape has it, or where it ``starts``.
+
+    None where the tape lacks a call of it and no server may be started.
+    """
+    stage = RehearsalStage(scenario)
+    if not live_worlds(scenario.home):
+        return stage.rehearse(scenario.solutions[0]).log
+    log = stage.rehearse(scenario.solutions[0], starts=False).log
+    if not any(isinstance(event, ToolCall) and event.error is not None for event in log.events):
+        return log
+    return stage.rehearse(scenario.solutions[0]).log if starts else None

@@ -7,7 +7,7 @@ expected to have changed nothing.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from sandbox_scenarios.stage import Stage, failed
 
@@ -36,6 +36,8 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
         UnknownWorldError: the world it was played in is not installed here.
     """
     stage = Stage.recorded(trajectory.started)
+    if answers := stage.home.retold([_told(item) for item in trajectory.events if _is_agents(item)]):
+        stage.running.knowledge = answers
     for event in trajectory.events:
         if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
             continue
@@ -56,6 +58,15 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
         results, changes = (event.result, outcome.result), (event.changes, outcome.changes)
         values = [("error", recorded_error, replayed_error), ("result", *results), ("changes", *changes)]
         yield from unlike(event.seq, values)
+
+
+def _is_agents(event: object) -> TypeGuard[ToolCall]:
+    return isinstance(event, ToolCall) and event.caller == "agent" and event.tool is not None
+
+
+def _told(event: ToolCall) -> tuple[Any, ...]:
+    error = event.error.message if event.error else None
+    return event.tool, event.arguments, event.result, error, event.meta
 
 
 def _again(stage: Stage, event: ToolCall) -> Outcome:

@@ -19,6 +19,7 @@ from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.engine.own_code import told
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
+from sandbox_mcp.engine.tools.declared import OfSession
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
 from sandbox_mcp.engine.trajectory import EndReason, Role, Sink, ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
@@ -27,6 +28,7 @@ from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.play.session.agent_calls import AgentCall, AgentCalls, CallResult, Due, Unconfirmed
 from sandbox_mcp.play.session.announcing import Announcements, Notice
 from sandbox_mcp.play.session.calls_so_far import CallsSoFar
+from sandbox_mcp.play.session.live_servers import close_servers
 from sandbox_mcp.play.session.opening import SessionError, SessionSpec, check_same, started_event, user_briefing
 from sandbox_mcp.play.session.recording import Back, Recorder
 from sandbox_mcp.play.telemetry import answering
@@ -72,6 +74,7 @@ class Session:
         self.tools = presented(scenario, spec.variant) if tools is None else tools
         self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
         self._calls = AgentCalls(spec, self.tools, self.stage)
+        self._of_session = knowledge if isinstance(knowledge, OfSession) else None
         self.live = knowledge if self.stage.running.knowledge is knowledge else None
         self.turns = 0
         self.calls = 0
@@ -87,7 +90,7 @@ class Session:
 
         Returns the user's first words.
         """
-        started = started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp())
+        started = started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp(), self.stage.state)
         self._recorder.write(started)
         user = self.spec.scenario.user
         for (sender, recipient), text in zip(
@@ -279,6 +282,13 @@ class Session:
         except OSError:
             self.ended = "log_failed"
             raise
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Stop the servers that were started for this session alone."""
+        if self._of_session is not None:
+            close_servers(self._of_session)
 
     def lose(self, error: OSError) -> None:
         """End the session because its log cannot be written; the log says so if it can be written once more."""

@@ -29,6 +29,8 @@ from sandbox_mcp.engine.worlds.recorded.tape import Deed, Tape, TapeTool, canoni
 
 FOLDER = "/sandbox"
 """What a session's own folder is called, in commands, arguments and answers alike: it lies elsewhere each time."""
+HERE = "{here}"
+"""In commands, the folder of the scenario's file."""
 LIVE = "live"
 """The key of a tape's ``server`` line under which it says how the server is started and observed."""
 OBSERVED, OBSERVED_BEFORE = "observed", "observed_before"
@@ -118,13 +120,20 @@ class LiveServer:
             elif isinstance(item, Mapping) and isinstance(cast("Mapping[str, Any]", item).get("tool"), str):
                 said = cast("Mapping[str, Any]", item)
                 if unknown := said.keys() - {"tool", "arguments", "as", "by", "columns"}:
-                    raise WorldError(f"an observing tool has no {min(unknown)!r}; known: tool, arguments, as, by, columns")
+                    raise WorldError(
+                        f"an observing tool has no {min(unknown)!r}; known: tool, arguments, as, by, columns"
+                    )
                 name = str(said.get("as") or _small(said["tool"]))
-                columns = said.get("columns") or {}
-                columns = dict.fromkeys(columns, "string") if isinstance(columns, list) else columns
-                found.append(Observation(name, said["tool"], said.get("arguments") or {}, str(said.get("by") or ""), columns))
+                given: Any = said.get("columns") or {}
+                listed_only = isinstance(given, list)
+                columns: Mapping[str, Any] = dict.fromkeys(cast("list[str]", given), "string") if listed_only else given
+                found.append(
+                    Observation(name, said["tool"], said.get("arguments") or {}, str(said.get("by") or ""), columns)
+                )
             else:
-                raise WorldError(f"observe has {item!r}; expected a tool's name, or {{tool: NAME, arguments: ..., as: TABLE}}")
+                raise WorldError(
+                    f"observe has {item!r}; expected a tool's name, or {{tool: NAME, arguments: ..., as: TABLE}}"
+                )
         names = [item.table for item in found]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise WorldError(f"two observing tools fill the table {twice!r}; tell them apart with 'as'")
@@ -184,7 +193,9 @@ class ServerAnswers:
         """The result of a call, as it travelled; ``after`` are the acting calls of the session so far."""
         raise NotImplementedError
 
-    def look(self, observation: Observation, after: tuple[Deed, ...], *, before: bool = False) -> Mapping[str, Any] | None:
+    def look(
+        self, observation: Observation, after: tuple[Deed, ...], *, before: bool = False
+    ) -> Mapping[str, Any] | None:
         """The answer to a question about the state; None where it is as it was."""
         raise NotImplementedError
 
@@ -237,7 +248,9 @@ class LogAnswers(ServerAnswers):
             return {"content": [{"type": "text", "text": call.error}], "isError": True}
         return result_of(call.result)
 
-    def look(self, observation: Observation, after: tuple[Deed, ...], *, before: bool = False) -> Mapping[str, Any] | None:
+    def look(
+        self, observation: Observation, after: tuple[Deed, ...], *, before: bool = False
+    ) -> Mapping[str, Any] | None:
         """The logged answer, where it was another one than before."""
         return self._seen.get((after, before), {}).get(observation.table)
 
@@ -303,7 +316,7 @@ class LiveWorld(World):
         """Take up the state of the server as it is at the start."""
         self.look(transaction, transaction.knowledge, ())
 
-    def retold(self, calls: Sequence[Any]) -> object:
+    def retold(self, calls: Sequence[Any]) -> object | None:
         """What answers as a log says."""
         told = [LoggedCall(*call) for call in calls]
         return LogAnswers(told, self.tape, self.server.mask)

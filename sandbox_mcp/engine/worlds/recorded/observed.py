@@ -39,7 +39,10 @@ class Observation:
     def schema(self) -> TableSchema:
         """The table that it fills."""
         key = Column(KEY, "string")
-        held = (Column(name, kind, nullable=True, default=None, items=_ITEMS.get(kind)) for name, kind in self.columns.items())
+        held = (
+            Column(name, kind, nullable=True, default=None, items="string" if kind == "list" else None)
+            for name, kind in self.columns.items()
+        )
         return TableSchema(self.table, KEY, (key, *held, Column(MORE, "string", nullable=True, default=None)))
 
     def rows(self, result: Mapping[str, Any], mask: "Mask") -> Mapping[str, Row]:
@@ -59,9 +62,6 @@ class Observation:
         if more:
             cells[MORE] = _json(more)
         return freeze(cells)
-
-
-_ITEMS: Mapping[str, ColumnType] = {"list": "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def answered(result: Mapping[str, Any]) -> Any:
     value = result.get("structuredContent")
     if value is None:
         blocks = cast("list[Any]", result.get("content") or [])
-        texts = [str(block.get("text", "")) for block in blocks if isinstance(block, Mapping)]
+        texts = [str(cast("Any", block).get("text", "")) for block in blocks if isinstance(block, Mapping)]
         value = "\n".join(texts)
     if isinstance(value, Mapping) and len(cast("Mapping[str, Any]", value)) == 1:
         inner = next(iter(cast("Mapping[str, Any]", value).values()))
@@ -162,17 +162,15 @@ def _properties(schema: Any) -> Mapping[str, Any]:
     part: Any = schema
     for _ in range(3):
         if not isinstance(part, Mapping):
-            return {}
-        part = cast("Mapping[str, Any]", part)
-        if part.get("type") == "array":
-            part = part.get("items")
-            continue
-        listed: Any = part.get("properties")
-        inner = next(iter(cast("Mapping[str, Any]", listed).values())) if isinstance(listed, Mapping) and len(cast("Mapping[str, Any]", listed)) == 1 else None
-        if isinstance(inner, Mapping) and (cast("Mapping[str, Any]", inner).get("type") == "array" or "result" in listed):
-            part = cast("Any", inner)
-            continue
-        return cast("Mapping[str, Any]", listed) if isinstance(listed, Mapping) else {}
+            break
+        said = cast("Mapping[str, Any]", part)
+        listed: Any = said.get("properties")
+        fields = cast("Mapping[str, Any]", listed) if isinstance(listed, Mapping) else dict[str, Any]()
+        inner: Any = next(iter(fields.values())) if len(fields) == 1 else None
+        wraps = isinstance(inner, Mapping) and (cast("Any", inner).get("type") == "array" or "result" in fields)
+        if said.get("type") != "array" and not wraps:
+            return fields
+        part = cast("Any", inner if wraps else said.get("items"))
     return {}
 
 

@@ -9,6 +9,8 @@ in which what a model answered once stands in for what the tape does not have; n
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -21,10 +23,20 @@ from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.engine.tools.value_schemas import fits_schema
 from sandbox_mcp.engine.world.effects import Effects
 from sandbox_mcp.engine.world.faults import ToolFault
-from sandbox_mcp.engine.world.tables import Id, Table, column, key
+from sandbox_mcp.engine.world.tables import Id, Table, column, key, schema_of
 from sandbox_mcp.engine.world.transaction import Transaction
 from sandbox_mcp.engine.world.tx import Tx
 from sandbox_mcp.engine.worlds.recorded.fills import FILLED, FillQuestion, Fills, fills_beside
+from sandbox_mcp.engine.worlds.recorded.live import (
+    LIVE,
+    OBSERVED,
+    OBSERVED_BEFORE,
+    LiveServer,
+    LiveWorld,
+    ServerAnswers,
+    acting_calls,
+)
+from sandbox_mcp.engine.worlds.recorded.observed import Observation
 from sandbox_mcp.engine.worlds.recorded.schemas import inlined, names_in
 from sandbox_mcp.engine.worlds.recorded.tape import (
     REDACTED,
@@ -200,6 +212,93 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
         if all(fits_schema(result, said) and REDACTED not in json.dumps(result) for result in results):
             return said
     return {"type": "object"} if calls else {}
+
+
+class TapeAnswers(ServerAnswers):
+    """Answers from the tape beside a live server's scenarios: its state at the start, and what was asked before."""
+
+    def __init__(self, answers: _Answers) -> None:
+        self._answers = answers
+
+    def call(self, tool: str, arguments: Mapping[str, Any], after: tuple[Deed, ...]) -> Mapping[str, Any]:
+        """The recorded result.
+
+        Raises:
+            NotRecordedError: there is none.
+        """
+        asked = self._answers.tape.plain(deed(tool, arguments, frozenset()))
+        result = self._answers.to(asked, after)
+        if result is None:
+            raise self._answers.missing(asked, after)
+        return result
+
+    def look(
+        self, observation: Observation, after: tuple[Deed, ...], *, before: bool = False
+    ) -> Mapping[str, Any] | None:
+        """The recorded answer to a question about the state; None where there is none."""
+        asked = self._answers.tape.plain(deed(observation.tool, observation.arguments, frozenset()))
+        return None if before else self._answers.to(asked, after)
+
+
+def is_live(path: Path) -> bool:
+    """Whether a tape tells of a server that can be started. Only its beginning is read."""
+    with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
+        line: Any = json.loads(file.readline())
+        return isinstance(line, dict) and LIVE in line
+    return False
+
+
+def live_world_on(path: Path) -> LiveWorld:
+    """The world of the server that a tape tells of; read again once the file has changed.
+
+    Raises:
+        TapeError: it cannot be used, or tells of no server.
+    """
+    try:
+        stamp = path.stat()
+    except OSError as error:
+        raise TapeError(path, None, f"cannot be read: {error.strerror or error}") from error
+    return _live_world_on(path.resolve(), stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=64)
+def _live_world_on(path: Path, _modified: int, _size: int) -> LiveWorld:
+    tape = read_tape(path)
+    told: Any = tape.server.get(LIVE)
+    config: Any = cast("Mapping[str, Any]", told).get("config") if isinstance(told, Mapping) else None
+    if not isinstance(config, Mapping):
+        raise TapeError(path, None, "is of no server that can be started")
+    server = LiveServer.reading({**cast("Mapping[str, Any]", config), "tape": path.name}, path.parent)
+    reads = {name: replace(tool, reads=True) for name, tool in tape.tools.items() if name in server.reads}
+    tape = replace(tape, tools={**tape.tools, **reads})
+    answers = _Answers(tape)
+
+    def tools(world: LiveWorld) -> list[Tool]:
+        return [_live_tool(tool, world, answers) for tool in tape.tools.values()]
+
+    return LiveWorld(server, tape, tools, TapeAnswers(answers), schema_of(ActingCall))
+
+
+def _live_tool(listed: TapeTool, world: LiveWorld, answers: _Answers) -> Tool:
+    effects = world.effects(listed)
+
+    def answer(transaction: Transaction, /, **arguments: Any) -> Any:
+        tx = Tx(transaction, listed.name, effects)
+        source = cast("ServerAnswers", tx.knowledge)
+        after = acting_calls(tx, ActingCall, world.tape)
+        if listed.acts and (before := world.look(transaction, source, after, before=True)):
+            transaction.notes[OBSERVED_BEFORE] = json.dumps(before, ensure_ascii=False)
+        result = source.call(listed.name, arguments, after)
+        if result.get("isError") is True:
+            raise RecordedError(text_of(result) or "the server gave no reason")
+        if listed.acts:
+            made = world.tape.plain(deed(listed.name, arguments, frozenset()))
+            tx.add(ActingCall, tool=made[0], arguments=made[1])
+            if seen := world.look(transaction, source, (*after, made)):
+                transaction.notes[OBSERVED] = json.dumps(seen, ensure_ascii=False)
+        return value_of(result)
+
+    return replace(_tool(listed, world.name, answers), function=answer, effects=effects, once=True, result_schema={})
 
 
 def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callable[..., Any]:
