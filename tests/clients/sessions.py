@@ -14,7 +14,8 @@ from sandbox_scenarios.plan import staged
 
 from sandbox_mcp.app.endpoint.script import ScriptedModel, parse_script
 from sandbox_mcp.app.endpoint.solver import Solver
-from sandbox_mcp.app.run.transports import Transport, transport
+from sandbox_mcp.app.run.options import Transport
+from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.engine.trajectory import Event, MemoryLog, ToolCall
 from sandbox_mcp.engine.worlds import default
 from sandbox_mcp.play.session import SessionSpec

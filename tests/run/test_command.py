@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from sandbox_mcp.app.cli.run import command
 from sandbox_mcp.app.endpoint.app import Endpoint
 from sandbox_mcp.app.endpoint.server import running
 from sandbox_mcp.app.endpoint.user import ScriptedUserModel
+from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.trajectory import read_trajectory
 from tests.clients.sessions import SUITE, solver, write
 from tests.each import each
@@ -279,11 +281,82 @@ def test_scenarios_of_ones_own_are_played_instead_of_the_built_in(tmp_path: Path
 
 
 def test_help_names_every_option_and_what_it_is_for() -> None:
-    text = ran("--help").output
+    text = ran("--help-all").output
     for parameter in command.params:
         for name in getattr(parameter, "opts", ()):
             assert not name.startswith("--") or name in text
         assert parameter.param_type_name == "argument" or getattr(parameter, "help", None)
+
+
+def test_help_has_groups_and_fits_a_page_without_what_few_need() -> None:
+    text = ran("--help").output
+    assert len(text.splitlines()) <= 60
+    assert max(map(len, text.splitlines())) <= 80
+    heads = [line for line in text.splitlines() if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+    assert heads == ["What to play:", "The agent:", "The user:", "How:", "Limits:", "The result:", "Help:"]
+    assert "--ray-actors" not in text
+
+
+# a run file
+
+
+def test_a_run_file_says_what_the_command_line_would(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    out = tmp_path / "run"
+    file.write_text(
+        f"agent: reference\nselectors: [wifi_off, landlord_number]\nvariant: [base, all_tools]\ntrials: 2\nout: {out}\n"
+        "threshold: 1\nbounds: false\nmax-turn-seconds: 60\n"
+    )
+    found = summary("--config", file)
+    assert found["counts"]["scored"] == 8
+    assert summary("wifi_off", "--config", file, "--trials", 1, "--out", tmp_path / "one")["counts"]["scored"] == 2
+
+
+def test_a_run_s_folder_prints_its_run_file_and_that_file_plays_it_again(tmp_path: Path) -> None:
+    options = ("--variant", "all_tools", "--seed", 7, "--param", "temperature=0", "--param", 'stop=["x"]')
+    summary("wifi_off", "--agent", "reference", *options, "--out", tmp_path / "first")
+    printed = ran("--config", tmp_path / "first", "--print-config").output
+    assert yaml.safe_load(printed) == {
+        "selectors": ["wifi_off"], "variant": ["all_tools"], "seed": 7, "agent": "reference",
+        "param": {"temperature": 0, "stop": ["x"]}, "out": str(tmp_path / "first"),
+    }  # fmt: skip
+    (tmp_path / "run.yaml").write_text(printed)
+    summary("--config", tmp_path / "run.yaml", "--out", tmp_path / "again")
+    logs = [sorted(path.name for path in (tmp_path / name / "logs").iterdir()) for name in ("first", "again")]
+    assert logs[0] == logs[1]
+    assert manifest(tmp_path / "first")["options"] == manifest(tmp_path / "again")["options"]
+
+
+def test_a_folder_of_an_earlier_version_prints_what_its_manifest_tells(tmp_path: Path) -> None:
+    summary("wifi_off", "--agent", "reference", "--trials", 2, "--out", tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps({**manifest(tmp_path), "options": {}}))
+    printed = yaml.safe_load(ran("--config", tmp_path, "--print-config").output)
+    assert (printed["selectors"], printed["trials"], printed["agent"]) == (["wifi_off"], 2, "reference")
+
+
+def test_the_manifest_keeps_no_credentials_of_an_address(tmp_path: Path) -> None:
+    given = ("--base-url", "http://me:secret@localhost:1/v1?key=secret")
+    ran("wifi_off", "--agent", "reference", *given, "--out", tmp_path)
+    assert manifest(tmp_path)["options"]["base_url"] == "http://localhost:1/v1"
+    assert "secret" not in (tmp_path / "run.json").read_text()
+
+
+@each(
+    ("text", "told"),
+    [
+        ("agnet: reference", "unknown option 'agnet'; did you mean 'agent'"),
+        ("trials: 0", "trials=0 cannot be used; expected a whole number from 1"),
+        ("user: [llm]", "user=['llm'] cannot be used; expected scripted, llm, human, replay"),
+        ("- wifi_off", "expected options with their values, such as 'agent: reference'"),
+        ("agent: [", "is not YAML"),
+        ("[" * 100_000, "is not YAML"),
+    ],
+)
+def test_a_run_file_that_cannot_be_used_is_named(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "run.yaml").write_text(text)
+    with pytest.raises(RunError, match=re.escape(told)) as error:
+        command.main(["--config", str(tmp_path / "run.yaml")], standalone_mode=False)
+    assert "run.yaml" in str(error.value)
 
 
 # costs and progress

@@ -15,8 +15,9 @@ from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversati
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Answer, Script
 
+from sandbox_mcp.app.run.options import Transport
 from sandbox_mcp.app.run.play import Arena, play
-from sandbox_mcp.app.run.transports import TRANSPORTS, Transport, transport
+from sandbox_mcp.app.run.transports import TRANSPORTS, transport
 from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall, Trajectory
 from sandbox_mcp.engine.worlds import default
 from sandbox_mcp.play.session import SessionSpec

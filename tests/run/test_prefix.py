@@ -18,7 +18,7 @@ from sandbox_mcp.app.endpoint.server import running
 from sandbox_mcp.app.endpoint.solver import Solver
 from sandbox_mcp.app.run.by_hand import PlayableSuite
 from sandbox_mcp.app.run.errors import RunError
-from sandbox_mcp.app.run.evaluate import RunMode
+from sandbox_mcp.app.run.options import RunMode
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.play.models.asking import EndpointSettings
 from sandbox_mcp.play.users import Line

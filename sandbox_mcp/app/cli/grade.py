@@ -65,7 +65,7 @@ def command(
     similarity: str,
     keep: bool,
     jobs: int | None,
-    rows: RowChoice,
+    listed: RowChoice,
     bounds: bool,
     quiet: bool,
     places: tuple[Path, ...],
@@ -122,7 +122,7 @@ def command(
             click.echo(scores.explain())
     elif report.sessions:
         with without_collection():
-            _print_scores(report, rows, gallery=gallery)
+            _print_scores(report, listed, gallery=gallery)
     if judged and not as_json:
         print_judged(judged)
     if report.unreadable:

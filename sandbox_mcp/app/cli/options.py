@@ -97,7 +97,7 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def _use_worlds(context: click.Context, _: click.Parameter, paths: Sequence[Path]) -> None:
+def use_worlds(context: click.Context, _: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
     """Let the worlds in these files be found by name, here and in worker processes."""
     if paths:
         from sandbox_mcp.engine.worlds import use_file
@@ -113,6 +113,7 @@ def _use_worlds(context: click.Context, _: click.Parameter, paths: Sequence[Path
                 from sandbox_mcp.engine.worlds.recorded import is_live, live_world_on
 
                 names += [live_world_on(path).name] if is_live(path) else []
+    return paths
 
 
 def worlds_in_files(context: click.Context) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ world_files: Callable[[Command], Command] = click.option(
     "--world",
     multiple=True,
     type=PLACE,
-    callback=_use_worlds,
+    callback=use_worlds,
     expose_value=False,
     is_eager=True,
     help="A Python file of your own that declares a world, or a tape of a server. May be repeated.",
@@ -150,7 +151,7 @@ def _named_worlds(context: click.Context, parameter: click.Parameter, given: Seq
     """Let the worlds in files be found by name; the one name or pattern that was given beside them, if any."""
     files = [Path(item) for item in given if item.endswith(WORLD_FILES)]
     named = [item for item in given if not item.endswith(WORLD_FILES)]
-    _use_worlds(context, parameter, files)
+    use_worlds(context, parameter, files)
     if len(named) > 1:
         raise click.UsageError("--world takes one name; a pattern such as * stands for several")
     context.meta[WORLDS_GIVEN] = (*(path.absolute() for path in files), *named)
@@ -198,8 +199,7 @@ threshold_options = together(
     click.option(
         "--threshold",
         type=float,
-        help="Exit with 1 if the metric is below this, or a session could not be scored; in JUnit a session fails "
-        "below it.  [default: none, and in JUnit 1]",
+        help="Exit with 1 below this, or if a session has no score.",
     ),
     click.option(
         "--threshold-by",

@@ -5,16 +5,17 @@ the end. Every session of a scenario is a further trial of it, also while anothe
 each step is a command of its own, and nothing is graded, because whoever plays must not see a score.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.agent_options import chosen_agent, model_options
-from sandbox_mcp.app.cli.options import FOLDER, PLACE, OneValue, scenario_files
+from sandbox_mcp.app.cli.options import FOLDER, PLACE
+from sandbox_mcp.app.cli.run_options import options_from, run_options
 from sandbox_mcp.app.cli.steps import VERBS, StepCommand, begin, take
-from sandbox_mcp.app.cli.user_options import chosen_users, user_options
+from sandbox_mcp.app.run.options import GROUPS, OPTIONS, RunOptions
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Suite
@@ -23,19 +24,21 @@ if TYPE_CHECKING:
     from sandbox_mcp.app.run.unit import Unit
 
 OUT = Path("runs/play")
+_NAMES = {group: [name for name, about in OPTIONS.items() if about.group == group] for group in GROUPS}
+_AGENT = (name for name in _NAMES["the agent"] if name != "instructions")
+PLAYED = (*_AGENT, "max_steps", "max_retries", "timeout", *_NAMES["the user"])
+"""Options of a run that say how the agent's model and the user are played."""
 
 
 @click.command(cls=StepCommand)
 @click.argument("words", metavar="SCENARIO|STEP", nargs=-1, required=True)
 @click.option("--as", "role", type=click.Choice(["user", "agent"]), default="agent", help="Whom you play.")
-@click.option("--agent", cls=OneValue, metavar="NAME", help="The agent you talk to as the user; like that of 'run'.")
-@model_options
-@user_options
+@run_options(*PLAYED)
 @click.option("-o", "--out", type=PLACE, default=OUT, help="Folder for the logs.")
 @click.option(
     "--variant", metavar="NAME", default="base", help="How tools are presented, such as all_tools or terse_errors."
 )
-@click.option("--seed", type=int, default=0, help="Decides the world's ids.")
+@run_options("seed")
 @click.option(
     "--steps",
     type=FOLDER,
@@ -44,28 +47,33 @@ OUT = Path("runs/play")
 )
 @click.option("--read", metavar="CODE", help="With --steps: the code at the end of the last answer.")
 @click.option("--json", "as_json", is_flag=True, help="With --steps: print JSON.")
-@scenario_files
-def command(words: tuple[str, ...], role: str, places: tuple[Path, ...], **options: Any) -> None:
+@run_options("scenarios", "world")
+def command(
+    words: tuple[str, ...],
+    role: str,
+    variant: str,
+    out: Path,
+    steps: Path | None,
+    read: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Play SCENARIO yourself, and see how it is graded.
 
     As the agent you see the user's words and call the tools by typing their names; as the user you read what the agent
     says and answer. /help tells what can be typed. With --steps a program that has only a shell can be the agent.
     """
-    if options["steps"]:
-        _step(words, role, places, options)
-    elif options["read"] or options["as_json"]:
+    options = replace(options_from(given), variants=(variant,), out=out)
+    if steps is None and (read or as_json):
         raise click.UsageError("--read and --json are for a session in steps; say with --steps in which folder")
-    else:
-        _play_at_once(_one_scenario(words), role, places, options)
-
-
-def _step(words: Sequence[str], role: str, places: tuple[Path, ...], options: Mapping[str, Any]) -> None:
-    if role == "user" or options["agent"]:
+    if steps is None:
+        _play_at_once(_one_scenario(words), role, out, options)
+    elif role == "user" or options.agent:
         raise click.UsageError("in steps you play the agent; leave out --as and --agent")
-    if words[0] in VERBS:
-        take(options["steps"], words, read=options["read"], as_json=options["as_json"])
+    elif words[0] in VERBS:
+        take(steps, words, read=read, as_json=as_json)
     else:
-        begin(options["steps"], _one_scenario(words), places, options)
+        begin(steps, _one_scenario(words), out, options, as_json=as_json)
 
 
 def _one_scenario(words: Sequence[str]) -> str:
@@ -74,7 +82,7 @@ def _one_scenario(words: Sequence[str]) -> str:
     return words[0]
 
 
-def _play_at_once(scenario: str, role: str, places: tuple[Path, ...], options: Mapping[str, Any]) -> None:
+def _play_at_once(scenario: str, role: str, out: Path, options: RunOptions) -> None:
     from sandbox_grader.grading.conversation import conversation
     from sandbox_grader.reporting.grade_logs import grade_logs
     from sandbox_grader.reporting.many import SuiteFinder
@@ -85,30 +93,31 @@ def _play_at_once(scenario: str, role: str, places: tuple[Path, ...], options: M
     from sandbox_mcp.app.run.unit import Unit
     from sandbox_mcp.engine.trajectory import read_trajectory
 
-    if role == "user" and not options["agent"]:
+    if role == "user" and not options.agent:
         raise click.UsageError("as the user you need an agent to talk to; name one with --agent, such as reference")
-    if role == "user" and options["user"] != "scripted":
-        raise click.UsageError(f"you play the user yourself; leave out --user {options['user']}")
-    if role == "agent" and options["agent"]:
+    if role == "user" and options.user != "scripted":
+        raise click.UsageError(f"you play the user yourself; leave out --user {options.user}")
+    if role == "agent" and options.agent:
         raise click.UsageError("you play the agent yourself; leave out --agent, or say --as user")
-    if role == "agent" and options["user"] == "human":
+    if role == "agent" and options.user == "human":
         raise click.UsageError("you play the agent, and cannot play the user as well; say --as user")
-    suite, folder = Suite(places), RunFolder(options["out"])
-    name, variant = suite.get(scenario).name, canonical(options["variant"])
+    suite, folder = Suite(options.scenarios), RunFolder(out)
+    name, variant = suite.get(scenario).name, canonical(options.variants[0])
     variant_named(variant)
     folder.prepare()
-    log = folder.log(_played(suite, folder, Unit(name, variant, options["seed"]), role, options))
+    log = folder.log(_played(suite, folder, Unit(name, variant, options.seed), role, options))
     click.echo()
     click.echo(conversation(read_trajectory(log)))
-    for scores in grade_logs([log], SuiteFinder(places)).sessions:
+    for scores in grade_logs([log], SuiteFinder(options.scenarios)).sessions:
         click.echo(scores.explain(), nl=False)
     click.echo(f"log: {log}", err=True)
 
 
-def _played(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: Mapping[str, Any]) -> "Unit":
+def _played(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, options: RunOptions) -> "Unit":
     """The further trial of a unit that was played."""
     import anyio
 
+    from sandbox_mcp.app.run.from_options import agent_from, users_from
     from sandbox_mcp.app.run.human_agent import PersonAgent
     from sandbox_mcp.app.run.play import Arena, play
     from sandbox_mcp.app.run.transports import transport
@@ -119,10 +128,10 @@ def _played(suite: "Suite", folder: "RunFolder", unit: "Unit", role: str, option
     from sandbox_mcp.play.telemetry import traced
 
     if role == "user":
-        agent, users = chosen_agent(options), human_users(at_once=True)
+        agent, users = agent_from(options), human_users(at_once=True)
     else:
         require_person()
-        agent, users = PersonAgent(), chosen_users(options)
+        agent, users = PersonAgent(), users_from(options)
     unit, path = folder.claim(unit)
     spec = SessionSpec(
         suite.get(unit.scenario), unit.variant, unit.seed, unit.trial, agent={"name": agent.name, **agent.describe()}

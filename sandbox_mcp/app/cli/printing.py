@@ -100,11 +100,11 @@ class RowChoice:
 
 
 def row_options(command: Command) -> Command:
-    """Give a command ``--all``, ``--failed`` and ``--sort``, as one argument ``rows``."""
+    """Give a command ``--all``, ``--failed`` and ``--sort``, as one argument ``listed``."""
 
     @wraps(command)
     def chosen(everything: bool, failed: bool, sort: str | None, **options: Any) -> Any:
-        return command(rows=RowChoice(everything, failed, sort or ""), **options)
+        return command(listed=RowChoice(everything, failed, sort or ""), **options)
 
     orders = click.Choice(["name", "score", "turns"])
     told = f"List every one.  [default: the worst {FEW} where there are more than {SCREENFUL}]"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.knowledge import chosen_knowledge, knowledge_options
 from sandbox_mcp.app.cli.options import FOLDER, scenarios_of_world
+from sandbox_mcp.app.cli.run_options import run_options
 from sandbox_mcp.app.cli.served_session import Play, checked_play, checked_suite, offered
 from sandbox_mcp.engine.errors import SandboxError
 
@@ -144,7 +144,7 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
     type=click.Choice(["knows", "does_not_know", "demonstration"]),
     help="What the llm user is not told. May be repeated.",
 )
-@knowledge_options
+@run_options("knowledge", "record", "replay")
 @scenarios_of_world
 def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, ...], **given: Any) -> None:
     """Serve scenarios to MCP clients.
@@ -152,6 +152,7 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
     """
+    from sandbox_mcp.app.run.knowledge import chosen_knowledge
     from sandbox_mcp.play.session.manager import SessionManager
 
     play = checked_play(click.get_current_context().params)
@@ -169,7 +170,7 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         "max_sessions": given["max_sessions"],
         "users": _users(given),
         "default_user": given["user"],
-        "knowledge": chosen_knowledge(given["live"], given["record_tape"], given["replay_tape"]),
+        "knowledge": chosen_knowledge(given["knowledge"], given["record"], given["replay"]),
     }
     logs = given["log_dir"] or default_log_dir()
     with suppress(KeyboardInterrupt):

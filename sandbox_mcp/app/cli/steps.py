@@ -4,15 +4,15 @@ Policy: what follows the name of a step is the player's, whatever it looks like,
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.agent_options import parameters
 from sandbox_mcp.app.cli.printing import print_json
-from sandbox_mcp.app.cli.user_options import chosen_users
+from sandbox_mcp.app.run.options import RunOptions
 
 if TYPE_CHECKING:
     from sandbox_mcp.app.run.steps import StepAnswer
@@ -21,11 +21,6 @@ STEPS, READ = "--steps", "--read"
 CALL = "expected 'call TOOL JSON', with further pairs for calls that are made at once"
 VERBS = ("show", "call", "say", "end")
 ALONE = ("--json", "--help", "-h")
-USERS_OPTIONS = (
-    "user", "user_model", "user_base_url", "user_api_key_env", "user_params", "user_without", "user_tools",
-    "user_lines", "user_log", "model", "base_url", "api_key_env", "params", "timeout", "max_retries",
-)  # fmt: skip
-"""The options that say who plays the user, which later steps need again."""
 
 
 class StepCommand(click.Command):
@@ -56,7 +51,7 @@ def _options_first(args: Sequence[str]) -> list[str]:
     return [*options, "--", *words]
 
 
-def begin(folder: Path, name: str, places: Sequence[Path], options: Mapping[str, Any]) -> None:
+def begin(folder: Path, name: str, out: Path, options: RunOptions, *, as_json: bool) -> None:
     """Begin a session of a scenario, and show what its player has to know.
 
     Raises:
@@ -67,24 +62,25 @@ def begin(folder: Path, name: str, places: Sequence[Path], options: Mapping[str,
     from sandbox_scenarios.variants import canonical, variant_named
 
     from sandbox_mcp.app.run.folder import RunFolder
+    from sandbox_mcp.app.run.from_options import users_from
     from sandbox_mcp.app.run.steps import StepFolder, StepPlace
     from sandbox_mcp.engine.worlds import files
     from sandbox_mcp.play.session import SessionSpec
 
-    if options["user"] == "human":
+    if options.user == "human":
         raise click.UsageError("a session in steps has no terminal that its user could sit at; choose another --user")
-    suite, variant = Suite(tuple(places)), canonical(options["variant"])
+    suite, variant = Suite(options.scenarios), canonical(options.variants[0])
     variant_named(variant)
-    agent: dict[str, Any] = {"name": "steps", **({"model": options["model"]} if options["model"] else {})}
-    if given := parameters(options["params"]):
-        agent["parameters"] = given
-    spec = SessionSpec(suite.get(name), variant, options["seed"], agent=agent)
-    user = {option: options[option] for option in USERS_OPTIONS}
-    for option in ("user_lines", "user_log"):
-        user[option] = str(user[option].absolute()) if user[option] else None
-    place = StepPlace(user, [str(path.absolute()) for path in places], [str(path) for path in files()])
-    answer = StepFolder(folder).begin(RunFolder(options["out"].absolute()), suite, chosen_users(options), spec, place)
-    _show(answer, folder, as_json=options["as_json"])
+    agent: dict[str, Any] = {"name": "steps", **({"model": options.model} if options.model else {})}
+    if options.params:
+        agent["parameters"] = dict(options.params)
+    spec = SessionSpec(suite.get(name), variant, options.seed, agent=agent)
+    lines, log = ((path and path.absolute()) for path in (options.user_lines, options.user_log))
+    kept = replace(options, user_lines=lines, user_log=log, scenarios=(), world=(), out=None).given()
+    scenarios, worlds = ([str(path.absolute()) for path in paths] for paths in (options.scenarios, files()))
+    place = StepPlace(kept, scenarios, worlds)
+    answer = StepFolder(folder).begin(RunFolder(out.absolute()), suite, users_from(options), spec, place)
+    _show(answer, folder, as_json=as_json)
 
 
 def take(folder: Path, words: Sequence[str], *, read: str | None, as_json: bool) -> None:
@@ -96,6 +92,7 @@ def take(folder: Path, words: Sequence[str], *, read: str | None, as_json: bool)
     """
     from sandbox_scenarios import Suite
 
+    from sandbox_mcp.app.run.from_options import users_from
     from sandbox_mcp.app.run.steps import StepFolder
     from sandbox_mcp.engine.worlds import use_file
 
@@ -108,7 +105,7 @@ def take(folder: Path, words: Sequence[str], *, read: str | None, as_json: bool)
     place = seat.place()
     for path in place.worlds:
         use_file(Path(path))
-    suite, users = Suite(tuple(Path(path) for path in place.scenarios)), chosen_users(_user_options(place.user))
+    suite, users = Suite(tuple(Path(path) for path in place.scenarios)), users_from(RunOptions().but(place.user))
     match verb:
         case "show":
             answer = seat.show(suite, users)
@@ -119,13 +116,6 @@ def take(folder: Path, words: Sequence[str], *, read: str | None, as_json: bool)
         case _:
             answer = seat.end(suite, users)
     _show(answer, folder, as_json=as_json)
-
-
-def _user_options(kept: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options as they were before they were written down as JSON."""
-    paths = {name: Path(kept[name]) if kept[name] else None for name in ("user_lines", "user_log")}
-    several = {name: tuple(kept[name]) for name in ("user_params", "user_without", "params")}
-    return {**kept, **several, **paths}
 
 
 def _text(given: Sequence[str]) -> str:

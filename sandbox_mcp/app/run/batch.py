@@ -39,7 +39,8 @@ Watch = Callable[[Progress, RunTally], None]
 class Batch:
     """One command's share of a run. Without an executor its own crew plays, in this process.
 
-    Without ``details`` the sessions have what summaries count, and no more: a few hundred bytes each.
+    Without ``details`` the sessions have what summaries count, and no more: a few hundred bytes each. ``options`` are
+    kept in the manifest as they are.
     """
 
     crew: Crew
@@ -48,6 +49,7 @@ class Batch:
     tally: RunTally = field(default_factory=RunTally)
     executor: Executor | None = None
     details: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     _to_keep: "dict[str, Scores | GradedLog]" = field(default_factory=dict[str, Any], init=False, repr=False)
     """What was played, as it will be kept beside the logs once all of them are settled."""
     _shared: "SharedScores | None" = field(default=None, init=False, repr=False)
@@ -79,6 +81,7 @@ class Batch:
                     "schema": MANIFEST_SCHEMA, "agent": crew.description, "user": dict(crew.users.description),
                     "variants": list(plan.variants), "seed": plan.seed, "trials": plan.trials,
                     "transport": plan.transport, "prices": self.tally.prices.to_json(), "versions": versions(),
+                    "options": {**self.options},
                     "scenarios": {name: scenario.digest for name, scenario in scenarios.items()},
                 }
             )  # fmt: skip

@@ -26,26 +26,29 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolSource, mcp_connection, mcp_server_http
 from inspect_ai.util import LimitExceededError
 from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation
-from sandbox_scenarios import Suite
 from sandbox_scenarios.selectors import select as chosen
 
+from sandbox_mcp.app.run.from_options import knowledge_from, suite_from, users_from
+from sandbox_mcp.app.run.instructions import instructions_from
+from sandbox_mcp.app.run.options import RunOptions
 from sandbox_mcp.app.run.play import Arena, play
+from sandbox_mcp.app.run.run_file import read_run_file
 from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.app.run.unit import Unit
-from sandbox_mcp.app.run.users import users_named
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.own_code import own_code
 from sandbox_mcp.engine.trajectory import INFRASTRUCTURE, Event, SessionEnded
 from sandbox_mcp.engine.trajectory.log import parse_trajectory, to_line
 from sandbox_mcp.engine.trajectory.packs import SUFFIX
 from sandbox_mcp.engine.whole_files import write_whole
-from sandbox_mcp.play.models.asking import EndpointSettings
 from sandbox_mcp.play.session import SessionSpec
 from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.telemetry import flush, traced
 
 LOG = "sandbox_mcp:log"
 """Key in a sample's store: our log of the session, as text."""
+WITHOUT_LIMIT = RunOptions(max_turn_seconds=math.inf)
+"""Options of a session that Inspect plays unless others are given: Inspect has limits of its own."""
 MakeAgent = Callable[[str, Sequence[ToolSource]], InspectAgent]
 """Makes an agent of Inspect from the session's instructions and its tools."""
 # Inspect puts the package before the name if it finds the package installed. Of a checkout it asks for a distribution
@@ -64,6 +67,7 @@ def scenarios(
     places: str | None = None,
     out: str | None = None,
     seed: int = 0,
+    config: str | None = None,
 ) -> Task:
     """Scenarios of the sandbox.
 
@@ -77,18 +81,22 @@ def scenarios(
         places: A scenario file or folder of your own.
         out: Folder for our own logs.
         seed: Decides the world's ids.
+        config: A run file with any options of ``run`` that say what is played and who the user is; what is given beside
+            it counts instead.
     """
-    suite = _suite(places)
-    names = chosen(suite, _listed(select))
+    options = _options(config, user, user_model, user_base_url, places, seed)
+    suite = suite_from(options)
+    names = chosen(suite, _listed(select) or options.selectors)
+    given = _listed(variants)
     samples: list[Sample] = []
-    for scenario, variant in product(map(suite.get, names), _listed(variants)):
+    for scenario, variant in product(map(suite.get, names), options.variants if given == ["base"] else given):
         about = {"scenario": scenario.name, "variant": variant, "categories": list(scenario.categories)}
-        name = Unit(scenario.name, variant, seed).name
+        name = Unit(scenario.name, variant, options.seed).name
         samples.append(Sample(id=name, input=scenario.user.opening, metadata=about))
     return Task(
         dataset=MemoryDataset(samples, name="sandbox-mcp"),
-        solver=session(agent, user, user_model, user_base_url, places, out, seed),
-        scorer=milestones(places),
+        solver=session(agent, user, user_model, user_base_url, places, out, seed, config),
+        scorer=milestones(places, config),
     )
 
 
@@ -101,23 +109,26 @@ def session(
     places: str | None = None,
     out: str | None = None,
     seed: int = 0,
+    config: str | None = None,
 ) -> Solver:
     """Play the sample's scenario with an agent of Inspect; the arguments are those of the task."""
-    suite = _suite(places)
-    users = users_named(user, EndpointSettings(user_model, user_base_url))  # pyright: ignore[reportArgumentType]
-    make = own_code(agent) if agent else _plain
+    options = _options(config, user, user_model, user_base_url, places, seed)
+    suite, users, told = suite_from(options), users_from(options), instructions_from(options.instructions)
+    knowledge = knowledge_from(options)
+    make, patience = own_code(agent) if agent else _plain, options.max_turn_seconds
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks the model
         scenario, variant = suite.get(state.metadata["scenario"]), state.metadata["variant"]
         log, playing = _Lines(), _InInspect(state, make)
-        manager = SessionManager(suite, max_sessions=2)
-        spec = SessionSpec(scenario, variant, seed, max(0, state.epoch - 1), agent=playing.describe())
+        manager = SessionManager(suite, max_sessions=2, knowledge=knowledge)
+        about = {**playing.describe(), **told}
+        spec = SessionSpec(scenario, variant, options.seed, max(0, state.epoch - 1), agent=about)
         try:
             async with transport("http", manager) as reach:
-                await play(Arena(manager, reach), spec, playing, users.make(spec), traced(log))
+                await play(Arena(manager, reach, patience), spec, playing, users.make(spec), traced(log))
         finally:
             flush()
-            _keep(log.text, Unit(scenario.name, variant, seed, spec.trial), state, out)
+            _keep(log.text, Unit(scenario.name, variant, options.seed, spec.trial), state, out)
         if playing.limit is not None:
             raise playing.limit
         if log.ended is not None and log.ended.reason in INFRASTRUCTURE:
@@ -129,9 +140,9 @@ def session(
 
 
 @scorer(metrics=[mean(), stderr(cluster="scenario")])
-def milestones(places: str | None = None) -> Scorer:
+def milestones(places: str | None = None, config: str | None = None) -> Scorer:
     """The session's similarity, graded strictly, with what was met and missed as its explanation."""
-    suite = _suite(places)
+    suite = suite_from(_options(config, places=places))
 
     async def grade_sample(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - milestones say what is wanted
         from sandbox_grader import grade
@@ -200,8 +211,19 @@ def _plain(instructions: str, tools: Sequence[ToolSource]) -> InspectAgent:
     return execute
 
 
-def _suite(places: str | None) -> Suite:
-    return Suite([Path(places)] if places else [])
+def _options(
+    config: str | None,
+    user: str = "scripted",
+    user_model: str = "",
+    user_base_url: str | None = None,
+    places: str | None = None,
+    seed: int = 0,
+) -> RunOptions:
+    """Options of a run file, with what was given to the task in their place."""
+    given = {"user": user, "user_model": user_model, "user_base_url": user_base_url, "scenarios": places, "seed": seed}
+    defaults: dict[str, Any] = {"user": "scripted", "seed": 0}
+    stated = {key: value for key, value in given.items() if value and value != defaults.get(key)}
+    return WITHOUT_LIMIT.but({**(read_run_file(Path(config)) if config else {}), **stated})
 
 
 def _listed(given: str | list[str]) -> list[str]:

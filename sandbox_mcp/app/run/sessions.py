@@ -20,8 +20,9 @@ from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths, play_prefixes
 from sandbox_mcp.app.run.blocking import loop_watched
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.folder import RunFolder
+from sandbox_mcp.app.run.options import Transport
 from sandbox_mcp.app.run.play import Arena, play
-from sandbox_mcp.app.run.transports import Transport, transport
+from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.app.run.unit import Shard, Unit, plan
 from sandbox_mcp.app.run.users import Users
 from sandbox_mcp.engine.errors import inner_errors

@@ -10,12 +10,13 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from anyio.lowlevel import checkpoint_if_cancelled
 from sandbox_clients.base import ToolInfo, ToolOutput, ToolRequest, Tools
 from sandbox_clients.mcp_tools import McpTarget
 
+from sandbox_mcp.app.run.options import Transport
 from sandbox_mcp.app.run.play import Reach
 from sandbox_mcp.engine.tools.calling import as_text, is_object
 from sandbox_mcp.engine.tools.results import unwrapped
@@ -23,7 +24,6 @@ from sandbox_mcp.play.session import AgentCall, CallResult
 from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.session.open_session import OpenSession
 
-Transport = Literal["memory", "http", "direct"]
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 
 

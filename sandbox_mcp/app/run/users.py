@@ -7,7 +7,7 @@ cannot play is found out before the first session begins.
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sandbox_scenarios.problem import closest
 
@@ -20,9 +20,6 @@ from sandbox_mcp.play.models.completions import Completions
 from sandbox_mcp.play.session import SessionSpec
 from sandbox_mcp.play.users import ScriptedUser, User
 from sandbox_mcp.play.users.human import TerminalUser
-
-UserName = Literal["scripted", "llm", "human", "replay"]
-USERS: tuple[UserName, ...] = get_args(UserName)
 
 
 @dataclass(frozen=True, slots=True)

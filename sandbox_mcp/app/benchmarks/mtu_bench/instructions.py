@@ -6,14 +6,12 @@ importer reads them.
 """
 
 import json
-from typing import Final, Literal
+from typing import Final
 
 from sandbox_grader.papers.mtu_bench.importer import BenchmarkRow
 
 from sandbox_mcp.app.benchmarks.mtu_bench.tools import described
-
-AnswerForm = Literal["calls", "text"]
-"""How an agent answers a row."""
+from sandbox_mcp.app.run.options import AnswerForm
 
 TASK: Final = "You are an assistant. Answer the user's last message, and nothing that may come after it."
 VALUES: Final = (

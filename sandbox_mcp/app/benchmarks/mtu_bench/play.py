@@ -20,9 +20,10 @@ from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import Solution
 
 from sandbox_mcp import __version__
-from sandbox_mcp.app.benchmarks.mtu_bench.instructions import AnswerForm, instructions
+from sandbox_mcp.app.benchmarks.mtu_bench.instructions import instructions
 from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowScenario, wanted_turn
 from sandbox_mcp.app.benchmarks.mtu_bench.tools import observed_in, past_steps, row_tools
+from sandbox_mcp.app.run.options import AnswerForm
 from sandbox_mcp.app.run.play import Arena, Watched, answer_to, conversing, problem_of
 from sandbox_mcp.app.run.sessions import JUDGED, Crew
 from sandbox_mcp.engine.trajectory import Event, SessionEnded, SessionStarted, Sink, ToolCall, Trajectory

@@ -1,27 +1,13 @@
-"""Options that say what search tools look things up in: live sources, a recording of them, or neither."""
+"""Sources that search tools look things up in, as options name them: live ones, a recording, or the offline ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
-from sandbox_mcp.app.cli.options import PLACE, together
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.own_code import OwnCodeError, others_code, own_code
 from sandbox_mcp.engine.tools.declared import Sources
 from sandbox_mcp.engine.world.faults import ToolFault
-
-knowledge_options = together(
-    click.option(
-        "--knowledge",
-        "live",
-        metavar="MODULE:ATTRIBUTE",
-        help="Live sources for search tools: a Knowledge, or what makes one. Offline sources without it.",
-    ),
-    click.option("--record", "record_tape", type=PLACE, help="Record what live sources answer."),
-    click.option("--replay", "replay_tape", type=PLACE, help="Look things up in this recording."),
-)
 
 
 def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Path | None) -> object:
