@@ -2,6 +2,7 @@
 
 ``python -m bench talk [FILE...]`` measures how well agents' talk is understood, see :mod:`bench.talk`;
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
+``python -m bench cheats`` what rewards give to policies that cheat, see :mod:`bench.cheats`;
 ``python -m bench sessions`` thousands of open sessions in one server, see :mod:`bench.sessions`;
 ``python -m bench transports [SESSIONS]`` what an MCP client adds to a session, see :mod:`bench.transports`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
@@ -18,6 +19,7 @@ minutes, ``bench.drafts`` writes a table of docs/authoring.md, ``bench.train_act
 import sys
 
 from bench import (
+    cheats,
     core,
     grader,
     prefixes,
@@ -37,6 +39,7 @@ from bench.table import show
 
 PARTS = ("core", "suite", "grader", "server")
 ALONE = {
+    "cheats": cheats.main,
     "talk": talk.main,
     "truth": truth.main,
     "rows": rows.main,

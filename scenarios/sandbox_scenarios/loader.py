@@ -8,6 +8,7 @@ something is not kept.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.homes import RECORDED, SERVER, home_of, is_named, name_of
-from sandbox_scenarios.instances import is_label, split
+from sandbox_scenarios.instances import MARK, is_label, split
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.values import row_id
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from sandbox_scenarios.files import ScenarioFile, ScenarioLink
 
 BUILT_IN = Path(__file__).parent / "suite"
+MOST_DRAWN = 1024
+"""How many instances a suite holds in memory; those that were asked for longest ago are built again."""
 BASES = BUILT_IN / "worlds"
 """Where the scenarios of the default world have what they extend."""
 _WORLD = re.compile(r"world(?<!\wworld)[\"']?:[ \t]*[\"']?([a-z][a-z0-9_]*)")
@@ -95,6 +98,7 @@ class _Known:
     files: "dict[Path, ScenarioFile]" = field(default_factory=dict[Path, Any])
     excerpted: set[Path] = field(default_factory=set[Path])
     built: dict[str, Scenario] = field(default_factory=dict[str, Scenario])
+    drawn: deque[str] = field(default_factory=deque[str])
     chains: "dict[str, list[ScenarioLink]]" = field(default_factory=dict[str, list[Any]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -339,6 +343,10 @@ class Suite:
             if kept:  # it knows where, so that what is worked out from it can be kept beside it
                 object.__setattr__(built, "cache", self._kept)
             self._known.built[name] = built
+            if MARK in name:  # training draws instances without end
+                self._known.drawn.append(name)
+                if len(self._known.drawn) > MOST_DRAWN:
+                    self._known.built.pop(self._known.drawn.popleft(), None)
         return self._known.built[name]
 
     def all(self, world: str = "") -> tuple[Scenario, ...]:

@@ -279,6 +279,7 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
 )
 @click.option("--split", default="all", help="Only this split: train, validation, test, or all.")
 @click.option("--instances", type=click.IntRange(min=0), default=0, help="So many fresh instances of each scenario.")
+@click.option("--secret", default="", metavar="TEXT", help="Name the instances by what follows from this, not 1, 2, 3.")
 @click.option("--first", type=click.IntRange(min=1), default=1, help="The number of the first instance.")
 @click.option("--variant", metavar="NAME", default="base", help="How the scenarios' tools are presented.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Decides the worlds' ids.")
@@ -294,7 +295,7 @@ def rows(selectors: tuple[str, ...], places: tuple[Path, ...], out: Path | None,
     from sandbox_mcp.play.training.tasks import tasks
 
     suite, form, split = _suite(places), FORMS[asked.pop("framework")], asked["split"]
-    found = tasks(suite, selectors, **asked)
+    found = tasks(suite, selectors, count=asked.pop("instances"), **asked)
     lines = (json.dumps(form(suite, task, number, split), ensure_ascii=False) for number, task in enumerate(found))
     if out is None:
         for line in lines:

@@ -72,6 +72,10 @@ MAX_SESSIONS = 5000
 """How many sessions a manager keeps at a time, unless it is told otherwise; each takes about 20 KB."""
 
 
+MOST_PRESENTED = 4096
+"""How many presentations are remembered by the scenarios that have them; training draws instances without end."""
+
+
 class SessionManager:
     """Creates sessions of one suite's scenarios, finds them, and gives up those that are not used."""
 
@@ -271,6 +275,8 @@ class SessionManager:
         """
         key = (spec.scenario.name, spec.scenario.digest, spec.variant, spec.user_channel)
         if key not in self._presented:
+            if len(self._presented) >= MOST_PRESENTED:
+                self._presented.clear()
             tools = presented(spec.scenario, spec.variant)
             listed = (*tools.values(), SEND_TOOL) if spec.user_channel == "tool" else tuple(tools.values())
             self._presented[key] = self._alike.setdefault(fingerprint(listed), Presentation(tools, listed))

@@ -11,7 +11,9 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sandbox_scenarios import ScenarioError, Suite
+from sandbox_scenarios import Suite
+from sandbox_scenarios.instances import MARK, instances
+from sandbox_scenarios.instances import split as split_name
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.selectors import select
 from sandbox_scenarios.variants import BASE, variant_named
@@ -70,8 +72,9 @@ def tasks(
     selectors: Sequence[str] = (),
     *,
     split: str = ALL,
-    instances: int = 0,
+    count: int = 0,
     first: int = 1,
+    secret: str = "",
     variant: str = BASE,
     seed: int = 0,
     easiest_first: bool = False,
@@ -79,8 +82,9 @@ def tasks(
 ) -> list[TrainingTask]:
     """The tasks of these selectors, which are those of ``sandbox-mcp run``; none means the default world.
 
-    With ``instances`` each scenario is there in so many fresh instances, numbered from ``first``; a scenario of which
-    there are none is there as it is, once. ``difficulty`` keeps those between two values of :func:`difficulty_of`.
+    With ``count`` each scenario is there in so many fresh instances, numbered from ``first``, or named by what follows
+    from a ``secret``, so that nobody can have learned them. ``difficulty`` keeps those between two values of
+    :func:`difficulty_of`.
 
     Raises:
         TaskError: the split is unknown or empty.
@@ -94,23 +98,16 @@ def tasks(
         names = [name for name in names if low <= difficulty_of(suite.get(name)) <= high]
     if easiest_first:
         names.sort(key=lambda name: difficulty_of(suite.get(name)))
-    return [TrainingTask(one, variant, seed) for name in names for one in instances_of(suite, name, instances, first)]
+    return [TrainingTask(one, variant, seed) for name in names for one in instances_of(name, count, first, secret)]
 
 
-def instances_of(suite: Suite, name: str, count: int, first: int = 1) -> tuple[str, ...]:
-    """The names of so many fresh instances of a scenario, or its own where it has none."""
-    if count <= 0 or "@" in name or not has_instances(suite, name):
+def instances_of(name: str, count: int, first: int = 1, secret: str = "") -> tuple[str, ...]:
+    """The names of so many fresh instances of a scenario, or its own for none."""
+    if count <= 0 or MARK in name:
         return (name,)
-    return tuple(f"{name}@{number}" for number in range(first, first + count))
-
-
-def has_instances(suite: Suite, name: str) -> bool:
-    """Whether fresh instances of a scenario can be made."""
-    try:
-        suite.get(f"{name}@1")
-    except ScenarioError:
-        return False
-    return True
+    if secret:
+        return instances([name], first - 1 + count, secret)[first - 1 :]
+    return tuple(f"{name}{MARK}{number}" for number in range(first, first + count))
 
 
 def in_split(suite: Suite, names: Iterable[str], split: str) -> list[str]:
@@ -138,7 +135,7 @@ def split_of(suite: Suite, name: str) -> Split:
 
 def family_of(suite: Suite, name: str) -> str:
     """The family of a scenario, as its file names it."""
-    return suite.family(name.partition("@")[0])
+    return suite.family(split_name(name)[0])
 
 
 def _place(family: str) -> float:

@@ -72,6 +72,7 @@ class SandboxSpec:
     split: str = ALL
     instances: int = 0
     first: int = 1
+    secret: str = ""
     variant: str = BASE
     seed: int = 0
     easiest_first: bool = False
@@ -89,8 +90,8 @@ class SandboxSpec:
         """
         given = (self.selectors,) if isinstance(self.selectors, str) else self.selectors
         return tasks(
-            self.suite, given, split=self.split, instances=self.instances, first=self.first, variant=self.variant,
-            seed=self.seed, easiest_first=self.easiest_first,
+            self.suite, given, split=self.split, count=self.instances, first=self.first, secret=self.secret,
+            variant=self.variant, seed=self.seed, easiest_first=self.easiest_first,
         )  # fmt: skip
 
     def begin(self, task: TrainingTask) -> Episode:
