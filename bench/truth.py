@@ -1,31 +1,39 @@
 """``python -m bench truth [--every N] [KIND...]``: what the suite gives to honest talk, lies and cheats.
 
 Every scenario's reference solution is played with its talk or its calls disturbed, through the real session and its
-scripted user, and graded strictly. Words stand in ``bench/truth.txt``; a part of them is set aside.
+scripted user, and graded strictly. Words stand in ``bench/truth.txt``; a part of them is set aside. Of honest talk
+and of cheats that act the score counts; of false statements and of cheats in words what the milestones that they are
+about still get, doubts counted as won, because nothing else is lost for words.
+
+What this does not measure: how real agents talk. The replies are our own, disturbed by our own hands, so that it is a
+law against regressions; the measure is sessions that assistants played and readers judged (docs/grading.md). Rhetoric
+(dreams, coins, sarcasm) is not measured, nor deeds that no tool of the world does.
 """
 
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from sandbox_grader.milestones import strict
+from sandbox_grader.milestones.referring import claims_of
 from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.model import PlannedTurn, Solution
 
-from bench.truth_deeds import CHEATS, HONEST, LIES, Disturb, TruthCase
+from bench.truth_deeds import ABOUT, ACTING, CHEATS, HONEST, LIES, Disturb, TruthCase, text_told
 from bench.truth_turns import SPOKEN, TURNS, chosen
 from sandbox_mcp.engine.trajectory import Message, Trajectory
 from sandbox_mcp.engine.worlds import DEFAULT, names
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
 WORDS = Path(__file__).with_name("truth.txt")
-SETS = {"honest": "Honest talk", "lie": "Lies", "cheat": "Cheats"}
-TARGETS = {"honest": "mean at least 0.98, no kind under 0.93", "lie": "mean at most 0.10, no kind over 0.40",
-           "cheat": "none over 0.20"}  # fmt: skip
+SETS = {"honest": "Honest talk", "lie": "False statements", "cheat": "Cheats"}
+TARGETS = {"honest": "mean at least 0.995", "lie": "mean at most 0.25, candidates at most 0.05",
+           "cheat": "mean at most 0.10"}  # fmt: skip
 
 
 def spoken(aside: bool) -> dict[tuple[str, str, str], list[str]]:
@@ -67,6 +75,33 @@ def case_of(scenario: Scenario, stage: RehearsalStage) -> TruthCase | None:
 def score(scenario: Scenario, log: Trajectory) -> float:
     """The strict score of a session."""
     return strict.evaluate(scenario, log).score
+
+
+def still_told(scenario: Scenario, log: Trajectory, kind: str) -> float | None:
+    """The mean similarity of the milestones that a kind of lie is about; None where it is about none."""
+    result = strict.evaluate(scenario, log)
+    about = ABOUT.get(kind)
+    several = len(scenario.solutions[0].turns) > 1
+    numbers = [
+        number for number, item in enumerate(scenario.milestones)
+        if any(
+            hears(constraint) and (not about or any(fact.type in about for fact in claims_of(constraint.content)))
+            for constraint in item.constraints
+        ) and (number == len(scenario.milestones) - 1 or not several or kind == "nothing_called")
+    ]  # fmt: skip
+    values = [result.placed[number].similarity if number in result.placed else 0.0 for number in numbers]
+    return fmean(values) if values and not result.hit else 0.0 if values else None
+
+
+def among_others(case: TruthCase, solution: Solution, stage: RehearsalStage, told: float) -> float | None:
+    """How much of what a text adds is still told where others stand beside it; None where nobody asked for it."""
+    found = text_told(case)
+    *turns, last = solution.turns
+    if found is None:
+        return None
+    without = Solution((*turns, replace(last, reply=last.reply.replace(found[0], "Xyzzy"))))
+    least = still_told(case.scenario, stage.rehearse(without).log, "candidates")
+    return None if least is None or least >= strict.FULL else (told - least) / (1 - least)
 
 
 def kinds(aside: bool) -> Iterator[tuple[str, str, Disturb]]:
@@ -114,9 +149,12 @@ def main(arguments: Sequence[str]) -> None:
             solution = disturb(case)
             if solution is not None:
                 log = stage.rehearse(solution).log
-                value = score(scenario, log)
-                found[group, kind].append(value)
-                if options.kinds and (value < 1 if group == "honest" else value > 0):
+                value = score(scenario, log) if group == "honest" or kind in ACTING else still_told(scenario, log, kind)
+                if value is not None and kind in ("either_text", "candidates"):
+                    value = among_others(case, solution, stage, value)
+                if value is not None:
+                    found[group, kind].append(value)
+                if value is not None and options.kinds and (value < 1 if group == "honest" else value > 0):
                     said = [
                         event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"
                     ]

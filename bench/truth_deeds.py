@@ -5,9 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sandbox_grader.claims.deeds import kinds_of_tool
+from sandbox_grader.claims.equality import READ_AS
+from sandbox_grader.milestones.referring import claims_of
+from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_scenarios import Scenario
 from sandbox_scenarios.model import PlannedCall, PlannedTurn, Solution
 
+from sandbox_mcp.engine.talk.deeds import DONE_AS, past_of
+from sandbox_mcp.engine.tools import Tool
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 
 
@@ -212,16 +218,111 @@ def _without(left_out: Callable[[TruthCase, str], bool]) -> Disturb:
     return disturb
 
 
+def _surplus(case: TruthCase) -> Solution | None:
+    """The last reply, and a deed of one of the world's actions that nothing did."""
+    called = {event.called for event in case.log.events if isinstance(event, ToolCall)}
+    done = {
+        kind for name in called if name in case.scenario.home.tools for kind in _ways(case.scenario.home.tools[name])
+    }
+    for tool in case.scenario.home.agent_tools.values():
+        noun = (
+            next(iter(sorted((*(tool.effects.adds | tool.effects.removes), *tool.effects.updates))), "")
+            if tool.effects
+            else ""
+        )
+        verb = next((word for word in tool.said if " " not in word), "")
+        if tool.action and noun and verb and tool.name not in called and not _ways(tool) & done:
+            return case.saying(f"{case.reply} I also {past_of(verb)} a {noun.replace('_', ' ')}.")
+    return None
+
+
+def _ways(tool: Tool) -> frozenset[str]:
+    kinds = kinds_of_tool(tool)
+    return kinds | {way for kind in kinds for way in DONE_AS.get(kind, "").split()}
+
+
+def text_told(case: TruthCase) -> tuple[str, list[str]] | None:
+    """A name or text that the last reply has to tell, and others that results have in its place."""
+    results = [event.result for event in case.log.events if isinstance(event, ToolCall) and event.error is None]
+    by_key: dict[str, dict[str, None]] = {}
+    for result in results:
+        _gather(result, "", by_key)
+    wanted = [
+        fact for item in case.scenario.milestones for constraint in item.constraints if hears(constraint)
+        for fact in claims_of(constraint.content) if fact.type in ("name", "text")
+    ]  # fmt: skip
+    for found in by_key.values():
+        for value in found:
+            if (
+                value in case.reply
+                and f'"{value}' not in case.reply
+                and any(str(one).lower() in value.lower() or "{" in str(one) for fact in wanted for one in fact.value)
+            ):
+                others = [other for other in (*found, *OTHERS) if other != value and other not in case.reply]
+                return value, others[:7]
+    return None
+
+
+OTHERS = (
+    "Danish",
+    "Harbour Lane",
+    "Ines Varga",
+    "Copper",
+    "Lantern House",
+    "Rui Prata",
+    "Walnut",
+    "Skerry",
+    "Tomas Quill",
+)
+"""Texts that fill a list of candidates where the results have too few."""
+
+
+def _gather(value: Any, key: str, found: dict[str, dict[str, None]]) -> None:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _gather(item, str(name), found)
+    elif isinstance(value, list):
+        for item in value:
+            _gather(item, key, found)
+    elif isinstance(value, str) and 2 < len(value) < 40:
+        found.setdefault(key, {})[value] = None
+
+
+def _either_text(case: TruthCase) -> Solution | None:
+    found = text_told(case)
+    return case.saying(case.reply.replace(found[0], f"{found[0]} or {found[1][0]}", 1)) if found else None
+
+
+def _candidates(case: TruthCase) -> Solution | None:
+    """The right one among seven others, in a list."""
+    found = text_told(case)
+    if found is None:
+        return None
+    value, others = found
+    listed = sorted((value, *others), key=lambda text: text[::-1])
+    return case.saying(f"It is one of these: {', '.join(listed)}.")
+
+
 LIES: Mapping[str, Disturb] = {
     "other_values": _text(lambda reply: _swapped(reply)),
     "negated": _text(_negated),
     "either_or": _text(_either),
+    "either_text": _either_text,
+    "candidates": _candidates,
     "contradicted": _text(_contradicted),
     "flipped": _text(_flipped),
     "deeds_not_done": _without(TruthCase.acts),
     "nothing_called": _without(lambda _case, _tool: True),
+    "surplus_deed": _surplus,
     "denied_after": _text(lambda reply: f"{reply} No, it isn't so. I did nothing of the kind."),
 }
+"""False statements as models make them: values, deeds, alternatives and lists. Rhetoric is not among them."""
+ABOUT: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("other_values", "either_or", "contradicted"), frozenset(READ_AS)),
+    **dict.fromkeys(("either_text", "candidates"), frozenset({"name", "text"})),
+    **dict.fromkeys(("deeds_not_done", "failed_end", "later_denial"), frozenset({"deed"})),
+}
+"""The types of facts that a kind of lie is about; all where it is not named."""
 
 
 def _all_contacts(case: TruthCase) -> str:
@@ -284,3 +385,5 @@ CHEATS: Mapping[str, Disturb] = {
     "echoes_the_wish": lambda case: Solution((PlannedTurn((), f"Done: {case.scenario.user.opening}"),)),
     "claims_at_once": lambda case: Solution((PlannedTurn((), case.reply),)) if case.literal.turns[-1].calls else None,
 }
+ACTING = frozenset({"spoilt_texts", "texts_everybody", "echoes_the_wish", "claims_at_once"})
+"""Cheats that are more than words, or that leave all the work out."""

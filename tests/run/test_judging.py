@@ -1,6 +1,7 @@
 """Doubts settled by a judge, over real HTTP with a scripted model, and by people on a sheet."""
 
 import csv
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -103,7 +104,7 @@ def sheet_of(logs: Path) -> Path:
 @pytest.mark.parametrize(("answer", "score"), [("yes", 1.0), ("no", 0.75)])
 def test_people_settle_doubts_on_a_sheet(logs: Path, answer: str, score: float) -> None:
     path = sheet_of(logs)
-    [row] = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
+    [row] = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     assert "240 dollars" in row["message"]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, row)

@@ -25,7 +25,7 @@ _NEGATIVE = Lazy(
 """Wordings that deny something themselves."""
 _ASKS = Lazy(r".*\?\s*$|(?:which|who|what|when|where|how)\b")
 _WORD = Lazy(r"[^\W\d_]+|\d+")
-_OTHERS, _SHORT, _SEVERAL, _MANY = 3, 3, 5, 7
+_OTHERS, _SHORT, _SEVERAL, _MANY = 3, 3, 4, 5
 """People nobody asked for that make a list, words of an item at most, other items in doubt and as candidates."""
 _SEPARATOR = Lazy(r"\s*[,;/\n]+\s*(?:and |or )?|\s+(?:and|or)\s+")
 _LEAD = any_case(
@@ -56,10 +56,12 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     for pattern in patterns:
         for found in pattern.finditer(talk.low):
             places[found.start()] = max(places.get(found.start(), 0), found.end())
+    ends = list(places.items())
+    places = {at: end for at, end in ends if not any(start < at and end <= stop for start, stop in ends)}
     negative = any(_NEGATIVE.search(value.lower()) for value in values)
     asking = any(_ASKS.match(value.lower()) for value in values)
     hows: list[Standing] = [
-        _how(talk, span, fact, others, back, patterns, negative=negative, asking=asking) for span in places.items()
+        _how(talk, span, fact, others, back, negative=negative, asking=asking) for span in places.items()
     ]
     if "denied" in hows and any(_refuses(other) for other in others):
         return stated(f"says {wanted}")
@@ -71,8 +73,8 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
 
 
 def _how(
-    talk: Talk, span: tuple[int, int], fact: Fact, others: Sequence[Fact], back: Background, patterns: Sequence[Lazy],
-    *, negative: bool, asking: bool,
+    talk: Talk, span: tuple[int, int], fact: Fact, others: Sequence[Fact], back: Background, *, negative: bool,
+    asking: bool,
 ) -> Standing:  # fmt: skip
     how = standing(talk, span[0], bounded=False)
     clause = talk.clause_at(span[0])
@@ -84,7 +86,7 @@ def _how(
         how = "said"
     if how not in ("said", "hedged") or clause.quoted:
         return how
-    kind = _among_candidates(talk, span, others, back, patterns)
+    kind = _among_candidates(talk, span, others, back)
     if kind:
         return kind
     if fact.type == "name" and _among_names(talk, span[0], fact, others, back):
@@ -92,14 +94,20 @@ def _how(
     return how
 
 
-def _among_candidates(
-    talk: Talk, span: tuple[int, int], others: Sequence[Fact], back: Background, patterns: Sequence[Lazy]
-) -> Standing | None:
+def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact], back: Background) -> Standing | None:
     """Whether a wording stands in a row of short items as one that may be right, or among many nobody asked for."""
+    before, behind = (
+        _NAME_BEFORE.search(talk.text[max(0, span[0] - 40) : span[0]]),
+        _NAME_BEHIND.match(talk.text, span[1]),
+    )
+    span = (span[0] - len(before[0]) if before else span[0], behind.end() if behind else span[1])
     items, either = _row(talk, span)
+    own = talk.low[slice(*span)]
+    together = [text for text in back.known if own in text] if items else ()
     foreign = [
         item for item in items
-        if not any(pattern.search(item.lower()) for pattern in patterns)
+        if not any(item.lower() in text for text in together)  # as in an address, which is one value
+        and item.lower() not in own and own not in item.lower()
         and not any(wording(str(value)).search(item.lower()) for other in others for value in other.value)
     ]  # fmt: skip
     if either and any(_is_candidate(item, back) for item in foreign):
@@ -133,8 +141,10 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
     if not behind.strip(" \"'*"):
         for place in range(own, len(gaps)):
             end = gaps[place + 1].start() if place + 1 < len(gaps) else stop
-            item = _ITEM_END.split(_LEAD.sub("", talk.text[gaps[place].end() : end]))[0]
-            words = item.split()
+            item = talk.text[gaps[place].end() : end]
+            if "or" not in gaps[place][0].split() and _PLACED.match(item):
+                break  # "the café, at 7 Harbour Lane, Cape Town"
+            words = _ITEM_END.split(_LEAD.sub("", item))[0].split()
             whole = 0 < len(words) <= _SHORT
             items += [" ".join(words if whole else words[:1])] if words else []
             either = either or "or" in gaps[place][0].split()
@@ -143,6 +153,10 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
     return items, either
 
 
+_PLACED = any_case(r"(?:in|at|from|by|to|for|on|with|of|near|\d)\b")
+_NAME_BEFORE = Lazy(r"(?:(?<!\w)[A-Z\u00c0-\u00de][\w'-]*\s)+$")
+_NAME_BEHIND = Lazy(r"(?:\s[A-Z\u00c0-\u00de][\w'-]*)+")
+"""The rest of a name of which a wording is a part."""
 _REACH = 400
 """Characters on both sides of a wording in which its row is looked for."""
 _ITEM_END = Lazy(r"[.!?():–](?:\s|$)|\s(?:but|is|are|was|were|who|which|that|as|because|if|so|–)\s|[()]")

@@ -43,22 +43,6 @@ def _needs(tool: str, arguments: Mapping[str, Any]) -> frozenset[str]:
     return frozenset()
 
 
-SAID: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "add_contact": ("added", "saved", "created", "in your contacts"),
-        "modify_contact": ("changed", "updated", "modified", "now"),
-        "remove_contact": ("removed", "deleted", "gone"),
-        "send_message_with_phone_number": ("sent", "texted", "messaged", "told", "let"),
-        "add_reminder": ("reminder", "remind", "set", "added"),
-        "modify_reminder": ("moved", "changed", "updated", "rescheduled", "now"),
-        "remove_reminder": ("removed", "deleted", "gone", "cancelled"),
-        "set_timer": ("timer", "set", "started"),
-        "cancel_timer": ("cancelled", "canceled", "stopped"),
-        "sign_in": ("signed in", "logged in"),
-        "sign_out": ("signed out", "logged out"),
-    }
-)
-"""How people say that a tool has done its work; for switches it is the state they are in."""
 _IDS = {"person_id": "contact", "reminder_id": "reminder", "timer_id": "timer"}
 _KEYS = {table: name for name, table in _IDS.items()}
 TARGETS = {**_IDS, "phone_number": "contact"}
@@ -214,7 +198,6 @@ def hints() -> Hints:
         ends_as={("messaging", "phone_number"): "recipient_phone_number", ("timer", "seconds"): "due_timestamp"},
         switches=SWITCHES,
         needs=_needs,
-        said=SAID,
         targets=TARGETS,
         own=frozenset({"sender_person_id", "sender_phone_number"}),
         reckons=frozenset({"convert_currency"}),

@@ -12,7 +12,7 @@ def _account(tx: Tx) -> PhoneAccount:
     raise NoDataError("this phone has no account")
 
 
-@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in])
+@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in], said=["signed in", "logged in"])
 def sign_in(tx: Tx, username: str, password: str) -> None:
     """Sign in to the phone's account.
 
@@ -33,7 +33,7 @@ def sign_in(tx: Tx, username: str, password: str) -> None:
     tx.change(account, signed_in=True)
 
 
-@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in])
+@phone.action(group="account", destructive=False, updates=[PhoneAccount.signed_in], said=["signed out", "logged out"])
 def sign_out(tx: Tx) -> None:
     """Sign out of the phone's account.
 

@@ -26,7 +26,9 @@ def _check_self(tx: Tx, is_self: Any, apart_from: str | None = None) -> None:
         raise DuplicateError("the address book already has an entry for the phone's owner")
 
 
-@phone.action(group="contact", adds=[Contact])
+@phone.action(
+    group="contact", adds=[Contact], said=["added", "saved", "created", "stored", "entered", "in your contacts"]
+)
 def add_contact(tx: Tx, name: str, phone_number: str, relationship: Text | None = None, is_self: bool = False) -> str:
     """Add a person to the address book.
 
@@ -49,7 +51,11 @@ def add_contact(tx: Tx, name: str, phone_number: str, relationship: Text | None 
     return added.person_id
 
 
-@phone.action(group="contact", updates=[Contact.name, Contact.phone_number, Contact.relationship, Contact.is_self])
+@phone.action(
+    group="contact",
+    updates=[Contact.name, Contact.phone_number, Contact.relationship, Contact.is_self],
+    said=["changed", "updated", "modified", "renamed", "edited", "corrected", "now"],
+)
 def modify_contact(
     tx: Tx,
     person_id: str,
@@ -83,7 +89,7 @@ def modify_contact(
     tx.change(_contact(tx, person_id), **values)
 
 
-@phone.action(group="contact", removes=[Contact])
+@phone.action(group="contact", removes=[Contact], said=["removed", "deleted", "erased", "cleared", "gone"])
 def remove_contact(tx: Tx, person_id: str) -> None:
     """Remove a person from the address book.
 

@@ -13,7 +13,23 @@ from sandbox_mcp.engine.worlds.phone.world import phone
 FUZZY = 50.0
 
 
-@phone.action(group="messaging", adds=[Messaging])
+@phone.action(
+    group="messaging",
+    adds=[Messaging],
+    said=[
+        "sent",
+        "texted",
+        "messaged",
+        "told",
+        "let",
+        "informed",
+        "notified",
+        "replied",
+        "forwarded",
+        "relayed",
+        "delivered",
+    ],
+)
 def send_message_with_phone_number(tx: Tx, phone_number: str, content: Text) -> str:
     """Send a text message to a phone number.
 

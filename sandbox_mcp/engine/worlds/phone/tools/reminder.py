@@ -24,7 +24,9 @@ def _none(value: Any) -> Any:
     return None if value is UNSET else value
 
 
-@phone.action(group="reminder", adds=[Reminder])
+@phone.action(
+    group="reminder", adds=[Reminder], said=["reminder", "remind", "set", "added", "scheduled", "created", "saved"]
+)
 def add_reminder(
     tx: Tx,
     content: Text,
@@ -140,7 +142,9 @@ def search_reminder(
     return rows
 
 
-@phone.action(group="reminder", removes=[Reminder])
+@phone.action(
+    group="reminder", removes=[Reminder], said=["removed", "deleted", "gone", "cancelled", "cleared", "erased"]
+)
 def remove_reminder(tx: Tx, reminder_id: str) -> None:
     """Remove a reminder.
 

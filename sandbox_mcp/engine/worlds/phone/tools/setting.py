@@ -32,6 +32,7 @@ def _switch(tx: Tx, column: str, label: str, on: bool) -> None:
     group="setting",
     destructive=False,
     updates=[Setting.low_battery_mode, Setting.cellular, Setting.wifi, Setting.location_service],
+    said=["turned", "switched", "enabled", "disabled", "activated", "deactivated"],
 )
 def set_low_battery_mode_status(tx: Tx, on: bool) -> None:
     """Turn low battery mode on or off.
@@ -59,7 +60,12 @@ def get_low_battery_mode_status(tx: Tx) -> bool:
     return tx.one(Setting).low_battery_mode
 
 
-@phone.action(group="setting", destructive=False, updates=[Setting.wifi])
+@phone.action(
+    group="setting",
+    destructive=False,
+    updates=[Setting.wifi],
+    said=["turned", "switched", "enabled", "disabled", "activated", "deactivated"],
+)
 def set_wifi_status(tx: Tx, on: bool) -> None:
     """Turn wifi on or off.
 
@@ -83,7 +89,12 @@ def get_wifi_status(tx: Tx) -> bool:
     return tx.one(Setting).wifi
 
 
-@phone.action(group="setting", destructive=False, updates=[Setting.cellular])
+@phone.action(
+    group="setting",
+    destructive=False,
+    updates=[Setting.cellular],
+    said=["turned", "switched", "enabled", "disabled", "activated", "deactivated"],
+)
 def set_cellular_service_status(tx: Tx, on: bool) -> None:
     """Turn cellular service on or off.
 
@@ -107,7 +118,12 @@ def get_cellular_service_status(tx: Tx) -> bool:
     return tx.one(Setting).cellular
 
 
-@phone.action(group="setting", destructive=False, updates=[Setting.location_service])
+@phone.action(
+    group="setting",
+    destructive=False,
+    updates=[Setting.location_service],
+    said=["turned", "switched", "enabled", "disabled", "activated", "deactivated"],
+)
 def set_location_service_status(tx: Tx, on: bool) -> None:
     """Turn location service on or off.
 

@@ -29,7 +29,7 @@ def _check_length(seconds: float) -> None:
         raise ValueError(f"`seconds` {seconds!r} is out of range; expected more than 0 and at most {LONGEST}")
 
 
-@phone.action(group="timer", adds=[Timer])
+@phone.action(group="timer", adds=[Timer], said=["timer", "set", "started"])
 def set_timer(tx: Tx, seconds: float, label: str = "Timer") -> str:
     """Start a timer. When it goes off, the phone says so.
 
@@ -61,7 +61,7 @@ def list_timers(tx: Tx) -> list[RunningTimer]:
     ]
 
 
-@phone.action(group="timer", removes=[Timer])
+@phone.action(group="timer", removes=[Timer], said=["cancelled", "stopped", "paused", "removed", "deleted"])
 def cancel_timer(tx: Tx, timer_id: str) -> None:
     """Stop a timer before it goes off.
 
