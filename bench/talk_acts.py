@@ -7,13 +7,14 @@ Fatal is what spoils a session: it leaves (or says that it wants nothing more) w
 to something beyond its wish.
 
 A message of others' that stays in the data folder is named by ``@FILE DIGEST`` in place of its text: a file of
-tau-bench's sessions and the first twelve hexadecimal digits of the message's SHA-256.
+tau-bench's sessions, or a log of ours, and the first twelve hexadecimal digits of the message's SHA-256. Where it is a
+log, the wish is written ``-``, and is what the log's user had said by then.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 import anyio
 from sandbox_scenarios.model import Answer, Script
 
+from sandbox_mcp.engine.trajectory import Message, read_trajectory
 from sandbox_mcp.play.users import Line, ScriptedUser
 from sandbox_mcp.play.users.scripted import ALL, NO_MORE, PUZZLED, WAITING
 
@@ -68,13 +70,16 @@ WISHES: Mapping[str, ScriptedUser] = {
     }.items()
 }  # fmt: skip
 """A user for each letter that a corpus may name."""
+_BY_WORDS: Mapping[str, ScriptedUser] = {user.opening: user for user in WISHES.values()}
+LOGGED = "-"
+"""In place of such a letter: the wish stands in the log that the message is from."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeardMessage:
-    """A message of a corpus, with what the session knows and what the user should do."""
+    """A message of a corpus, with what the session knows and what the user should do; ``words`` are the user's."""
 
-    wish: str
+    words: str
     calls: int
     met: bool
     acts: str
@@ -113,16 +118,17 @@ def parse(lines: Iterable[str], source: str = "") -> list[HeardMessage]:
             continue
         head, separator, text = line.rstrip("\n").partition(" :: ")
         fields = head.split()
-        if not separator or len(fields) != 5 or fields[0] not in WISHES:
+        if not separator or len(fields) != 5 or (fields[0] not in WISHES and fields[0] != LOGGED):
             raise ValueError(f"{source}:{number}: expected 'WISH CALLS MET ACTS BEHAVIOUR :: text', got {line!r}")
         wish, calls, met, acts, wanted = fields
-        message = _quoted(text, f"{source}:{number}") if text.startswith("@") else text.replace("\\n", "\n")
-        found.append(HeardMessage(wish, int(calls), met == "y", acts, frozenset(_behaviours(wanted)), message))
+        said = _quoted(text, f"{source}:{number}") if text.startswith("@") else text.replace("\\n", "\n")
+        words, message = said if isinstance(said, tuple) else (WISHES[wish].opening, said)
+        found.append(HeardMessage(words, int(calls), met == "y", acts, frozenset(_behaviours(wanted)), message))
     return found
 
 
-def _quoted(reference: str, place: str) -> str:
-    """The message of the data folder that a reference names."""
+def _quoted(reference: str, place: str) -> str | tuple[str, str]:
+    """The message of the data folder that a reference names; of a log, with what its user had said before it."""
     file, _, digest = reference.removeprefix("@").partition(" ")
     path = DATA / file
     if not path.is_file():
@@ -133,11 +139,26 @@ def _quoted(reference: str, place: str) -> str:
 
 
 @cache
-def _messages(path: Path) -> Mapping[str, str]:
-    """What the agents of a file of tau-bench said, by digest."""
+def _messages(path: Path) -> Mapping[str, str | tuple[str, str]]:
+    """What the agents of a file of tau-bench said, by digest; of a log, with what its user had said before."""
+    if path.suffix == ".jsonl":
+        return dict(_logged(path))
     lines = (line for session in json.loads(path.read_text("utf-8")) for line in session["traj"])
     said = (line["content"] for line in lines if line["role"] == "assistant" and line.get("content"))
-    return {hashlib.sha256(text.encode()).hexdigest()[:12]: text for text in said}
+    return {_digest(text): text for text in said}
+
+
+def _logged(path: Path) -> Iterator[tuple[str, tuple[str, str]]]:
+    said: list[str] = []
+    for event in read_trajectory(path).events:
+        if isinstance(event, Message) and event.sender == "user":
+            said.append(event.content)
+        elif isinstance(event, Message) and event.sender == "agent" and event.recipient == "user":
+            yield _digest(event.content), (" ".join(dict.fromkeys((said[0], said[-1]))), event.content)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _behaviours(written: str) -> list[str]:
@@ -147,8 +168,8 @@ def _behaviours(written: str) -> list[str]:
 
 def behave(heard: HeardMessage) -> Behaved:
     """Let the user with that wish hear the message."""
-    user = WISHES[heard.wish]
-    dialogue = (Line("user", user.opening), Line("agent", heard.text, heard.calls, heard.met))
+    user = _BY_WORDS.get(heard.words) or ScriptedUser(Script(confirm=YES), heard.words)
+    dialogue = (Line("user", heard.words), Line("agent", heard.text, heard.calls, heard.met))
     return Behaved(heard, _letter(anyio.run(user.respond, dialogue).says))
 
 
@@ -182,7 +203,7 @@ def _miss(item: Behaved) -> str:
     heard = item.heard
     wanted = "/".join(sorted(heard.wanted))
     mark = "FATAL" if item.fatal else "     "
-    return f"  {mark} {heard.wish} {heard.calls} {'ny'[heard.met]} {heard.acts:3} {wanted:5} did {item.did} :: {heard.text!r}"
+    return f"  {mark} {heard.words[:20]!r} {heard.calls} {'ny'[heard.met]} {heard.acts:3} {wanted:5} did {item.did} :: {heard.text!r}"
 
 
 def _share(hits: Iterable[bool]) -> float:

@@ -2,13 +2,14 @@
 
 Logistic regression over several classes with AdaGrad and a fixed order, in nothing but sums, products, quotients and
 square roots of doubles, which give the same on every machine; the exponential is our own for that reason. ``--check``
-leaves each training file out in turn and prints how the model, the rules and both read it.
+leaves each training file out in turn and prints how often the model alone reads it right.
 """
 
 import hashlib
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -16,22 +17,23 @@ from math import sqrt
 from operator import add
 from pathlib import Path
 
-from bench.talk_acts import WISHES, HeardMessage, parse
-from sandbox_mcp.play.users.acts import Act, wish_of
-from sandbox_mcp.play.users.acts.model import CLASSES, UNIT, WEIGHTS, ActModel, features
-from sandbox_mcp.play.users.acts.plain import sentences
-from sandbox_mcp.play.users.acts.reading import CLASS_OF, combined
-from sandbox_mcp.play.users.acts.rules import RuleReading, read_by_rules
+from bench import talk_acts
+from bench.talk_acts import HeardMessage, parse
+from sandbox_mcp.engine.talk.acts import Act
+from sandbox_mcp.engine.talk.acts.model import CLASSES, UNIT, WEIGHTS, ActModel, features, stems
+from sandbox_mcp.engine.talk.acts.reading import sentences
 
 TRAINING = Path(__file__).resolve().parent / "corpora" / "training"
-TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "play" / "users" / "acts" / WEIGHTS
+TARGET = Path(__file__).resolve().parent.parent / "sandbox_mcp" / "engine" / "talk" / "acts" / WEIGHTS
 EPOCHS, RATE, DECAY, SEED = 12, 0.06, 0.0006, 20
 DROPPED = 0.5
 """The share of a message's features that is left out, drawn anew each time, so that no few words decide alone."""
 SETTLED = 0.01
 """What a message would still teach about a class is left out if it is less than this."""
+SELDOM = 2
+"""A feature of fewer messages teaches nothing."""
 SAMPLED = 20
-"""Of how many messages one tells whether the rules still read as they did."""
+"""Of how many messages one tells whether the reader still sees what it saw."""
 SMALLEST = 5
 """A feature none of whose weights reaches this is left out of the file."""
 _CLASS = {"A": Act.ASKS, "G": Act.LEAVE, "N": Act.OFFERS, "K": Act.PROMISES, "X": Act.DELIVERS, "R": Act.UNREADABLE}
@@ -43,30 +45,31 @@ class Example:
 
     source: str
     features: tuple[str, ...]
-    rules: RuleReading
     label: int
     heard: HeardMessage
 
 
 def examples(folder: Path = TRAINING, step: int = 1) -> list[Example]:
-    """Every ``step``-th training message, but for those that are not to be read at all."""
+    """Every ``step``-th training message, but for those that are not to be read at all.
+
+    Raises:
+        ValueError: the data folder is missing, whose messages are learned from, too.
+    """
     found: list[Example] = []
     for path in sorted(folder.glob("*.txt")):
         for heard in parse(path.read_text("utf-8").splitlines(), path.name)[::step]:
-            if heard.acts == "r":
-                continue
-            wish, read = wish_of(WISHES[heard.wish].opening), sentences(heard.text)
-            rules = read_by_rules(read, wish, heard.calls)
-            kind = Act.SMALL if heard.acts == "S" and heard.wanted != frozenset("R") else _CLASS[_first(heard)]
-            found.append(
-                Example(path.name, tuple(features(read, rules.kinds, wish)), rules, CLASSES.index(kind), heard)
-            )
+            if heard.acts != "r":
+                seen = features(sentences(heard.text), stems(heard.words))
+                found.append(Example(path.name, tuple(seen), CLASSES.index(_class_of(heard)), heard))
     return found
 
 
-def _first(heard: HeardMessage) -> str:
-    """The behaviour that a message asks for first, in the order in which asking comes before ending."""
-    return next(letter for letter in "AGXNKR" if letter in heard.wanted)
+def _class_of(heard: HeardMessage) -> Act:
+    """The class of a message by the behaviour that it asks for, in the order in which asking comes before ending."""
+    if heard.acts == "S" and heard.wanted != frozenset("R"):
+        return Act.SMALL
+    act = _CLASS[next(letter for letter in "AGXNKR" if letter in heard.wanted)]
+    return Act.GIVES_UP if act is Act.DELIVERS and "G" in heard.acts else act
 
 
 def _exp(x: float) -> float:
@@ -84,8 +87,10 @@ def train(data: Sequence[Example]) -> ActModel:
     count = len(CLASSES)
     weights: dict[str, list[float]] = {}
     squares: dict[str, list[float]] = {}
-    rows = [[weights.setdefault(name, [0.0] * count) for name in ("", *example.features)] for example in data]
-    past = [[squares.setdefault(name, [1e-6] * count) for name in ("", *example.features)] for example in data]
+    often = Counter(name for example in data for name in example.features)
+    named = [["", *(name for name in example.features if often[name] >= SELDOM)] for example in data]
+    rows = [[weights.setdefault(name, [0.0] * count) for name in names] for names in named]
+    past = [[squares.setdefault(name, [1e-6] * count) for name in names] for names in named]
     source = random.Random(SEED)
     order = list(range(len(data)))
     for _ in range(EPOCHS):
@@ -116,11 +121,14 @@ def train(data: Sequence[Example]) -> ActModel:
 
 def made_from(folder: Path = TRAINING) -> str:
     """The SHA-256 that tells weights that are not up to date: of all that is learnt from, of this script, and of how
-    some of the messages are read by the rules."""
+    some of the messages are seen."""
     paths = (Path(__file__), *sorted(folder.glob("*.txt")))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in paths))
-    for example in examples(folder, SAMPLED):
-        digest.update(repr((example.features, example.label, example.rules.act.name)).encode())
+    for path in paths[1:]:
+        for line in path.read_text("utf-8").splitlines()[::SAMPLED]:
+            text = line.partition(" :: ")[2]
+            if text and not text.startswith("@"):
+                digest.update(repr(features(sentences(text), frozenset())).encode())
     return digest.hexdigest()
 
 
@@ -135,36 +143,21 @@ def written(model: ActModel) -> str:
 
 def check(data: Sequence[Example]) -> None:
     """Leave each file out in turn."""
-    print(f"  {'left out':20}{'n':>5}{'rules':>8}{'model':>8}{'both':>8}{'same':>8}")
-    sums = [0] * 5
+    print(f"  {'left out':28}{'n':>5}{'right':>8}")
+    right = 0
     for name in sorted({example.source for example in data}):
         model = train([example for example in data if example.source != name])
-        row = [0] * 5
-        for example in (item for item in data if item.source == name):
-            scores = model.scores(example.features)
-            best = max(scores, key=scores.__getitem__)
-            truth = CLASSES[example.label]
-            ruled = _as_class(example.rules.act)
-            both = _as_class(combined(example.rules, scores))
-            row = [
-                old + new
-                for old, new in zip(row, (1, ruled is truth, best is truth, both is truth, best is ruled), strict=True)
-            ]
-        sums = [old + new for old, new in zip(sums, row, strict=True)]
-        _print(name, row)
-    _print("all", sums)
-
-
-def _print(name: str, row: Sequence[int]) -> None:
-    print(f"  {name:20}{row[0]:5}" + "".join(f"{hits / row[0]:8.3f}" for hits in row[1:]))
-
-
-def _as_class(act: Act) -> Act:
-    return CLASS_OF.get(act, act)
+        held = [example for example in data if example.source == name]
+        hits = sum(model.best(example.features) is CLASSES[example.label] for example in held)
+        right += hits
+        print(f"  {name:28}{len(held):5}{hits / len(held):8.3f}")
+    print(f"  {'all':28}{len(data):5}{right / len(data):8.3f}")
 
 
 def main(arguments: Sequence[str]) -> None:
     """Check, or write the file."""
+    if not talk_acts.DATA.is_dir():
+        sys.exit(f"{talk_acts.DATA} is not there; set SANDBOX_MCP_DATA to the folder of data")
     data = examples()
     if "--check" in arguments:
         check(data)

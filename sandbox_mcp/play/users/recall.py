@@ -17,8 +17,8 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import UserSpec
 
+from sandbox_mcp.engine.talk.acts import Act, read_acts
 from sandbox_mcp.engine.tools import Parameter, Tool, never_run
-from sandbox_mcp.play.users.acts import Act, read_acts, wish_of
 from sandbox_mcp.play.users.base import Line, UserCall
 
 NEAR = 50
@@ -52,12 +52,12 @@ def check_goal(spec: UserSpec, dialogue: Sequence[Line]) -> str:
     """What the user wants, what it has said, and what the assistant has made of it, as far as words tell."""
     said = [line.text for line in dialogue if line.speaker == "user"]
     heard = [line.text for line in dialogue if line.speaker == "agent"]
-    reading = read_acts(heard[-1], wish_of(said[-1])) if heard else None
+    reading = read_acts(heard[-1], said[-1]) if heard else None
     if reading is None:
         stands = ""
     elif reading.act in (Act.ASKS, Act.LEAVE, Act.OPEN):
         stands = "It waits for an answer of yours."
-    elif Act.GIVES_UP in reading.acts:
+    elif reading.act is Act.GIVES_UP or reading.has(Act.GIVES_UP):
         stands = "Its last answer says that something cannot be done or was not found."
     else:
         stands = "Its last answer asks nothing; whether all you want is done is for you to judge from its words."

@@ -1,48 +1,36 @@
 """The scripted user: a person to work with, who answers from what the scenario lets it know, without any model.
 
 Policy: it reads what each message of the agent does and answers by the table ``POLICY``. It says what it is asked and
-nothing else, agrees to what serves its wish and to nothing beyond, believes what it is told, and leaves only when it
-was delivered to, was refused, or its patience is at an end.
+nothing that was just said, agrees to what serves its wish and to nothing beyond, takes an offer of what it wants next,
+believes what it is told, and leaves only when it was delivered to, was refused, or its patience is at an end.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from sandbox_scenarios.model import Script, UserSpec
+from sandbox_scenarios.model import Clock, Script, UserSpec
 
+from sandbox_mcp.engine.talk.acts import Act, ActReading, read_acts
+from sandbox_mcp.engine.talk.patterns import any_case
 from sandbox_mcp.engine.tools.gates import codes_in
-from sandbox_mcp.play.users import acts
-from sandbox_mcp.play.users.acts import Act, ActReading
+from sandbox_mcp.play.users import composing
 from sandbox_mcp.play.users.base import Line, UserAct, UserTurn
+from sandbox_mcp.play.users.days import known_today
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
 WAITING = "All right."
 PUZZLED = "Sorry, what do you need from me?"
+PITY = "Pity."
+THE_REST = "Pity. Then just the rest."
 _UNKNOWN = Script().unknown
 """Where a script has no other words for what it does not know, it says first what any person could say."""
-_REFUSING = re.compile(
-    r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b)", re.IGNORECASE
-)
-_SENTENCE = re.compile(r"[^.!?]+[.!?]?")
-_REQUEST = re.compile(
-    r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b", re.IGNORECASE
-)
-_THANKS = re.compile(r"\W*(?:thanks|thank you|great|perfect|cheers)\b[^?]{0,40}$", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]{3,}")
-_EMPTY = frozenset(
-    "the and that this with for from have has had any are was were will would should could can may want wants you your they them "
-    "their its his her she him not without than then but into onto out anything anybody anyone else other please proceed like "
-    "what when where which who how make made being been get got let also just".split()
-)
-_WHICH = re.compile(r"\b(?:which|what) (?!one\b|of\b)(\w{2,})\b(?: \w+){0,4}(?:$|[?])")
-_NAMES = re.compile(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)+")
-"""Two words or more in a row that begin with capitals, but not at the beginning of a sentence."""
-_STEM = 5
-"""Letters by which words of one stem are told: switched, switching."""
+_THANKS = any_case(r"\W*(?:thanks|thank you|great|perfect|cheers)\b[^?]{0,40}$")
+_EXCLAIMS = any_case(r"\W*(?:\w+ )?\w{1,7}[,.!] ")
+"""A wish that begins with a word of its own for what was heard: "Good.", "Oh no,", "Hm,"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +38,19 @@ class ScriptedUser:
     """A user that follows a scenario's script. Deterministic, and the same whoever drives the agent.
 
     ``opening`` is what it wants in its own words; left empty, it is taken from the dialogue. ``wants_not`` is what it
-    refuses leave for, whatever its script agrees to.
+    refuses leave for, whatever its script agrees to. ``today`` is the date, unless its brief says that it has none.
     """
 
     script: Script
     opening: str = ""
     wants_not: tuple[str, ...] = ()
     kind: str = "scripted"
+    today: date | None = None
 
     @classmethod
-    def of(cls, spec: UserSpec) -> "ScriptedUser":
-        """The user of a scenario."""
-        return cls(spec.script, spec.opening, spec.wants_not)
+    def of(cls, spec: UserSpec, clock: Clock | None = None) -> "ScriptedUser":
+        """The user of a scenario that begins at a time."""
+        return cls(spec.script, spec.opening, spec.wants_not, today=clock and known_today(spec, clock))
 
     def describe(self) -> Mapping[str, Any]:
         """Nothing beside its kind: the script is in the scenario."""
@@ -83,9 +72,11 @@ class _Standing:
     def __init__(self, user: ScriptedUser, opening: str) -> None:
         self._script = user.script
         self._wants_not = user.wants_not
+        self._today = user.today
         self._wishes = [opening] if opening else []
         self._then = list(user.script.then)
         self._said: set[str] = set()
+        self._told: list[str] = []
         self._waited = 0
         self._declined = False
 
@@ -93,125 +84,132 @@ class _Standing:
         answer: str | None = None
         for line in heard:
             answer = self._answer(line)
+            self._told += [answer or "", line.text]
         return answer
+
+    @property
+    def _wish(self) -> str:
+        return self._wishes[-1] if self._wishes else ""
 
     def _answer(self, line: Line) -> str | None:
         if codes_in(line.text):
             self._waited = 0
             return self._script.confirm if self._script.approves else self._script.decline
-        reading = _read(line, tuple(self._wishes))
+        reading = _read(line, self._wish)
         if self._declined and reading.act in _NOTHING_NEW:
-            return self._move_on()
-        if self._is_asked_to_act(line):
-            return self.facts(line, reading)
-        return POLICY[reading.act](self, line, reading)
-
-    def _is_asked_to_act(self, line: Line) -> bool:
-        """Whether a sentence asks it to do what its script has it do: such a request is not an offer, whatever it follows."""
+            return self._next_wish()
         undone = [item for item in self._script.answers if item.say in self._script.does and item.say not in self._said]
-        asked = [acts.typed_plainly(text) for text in _SENTENCE.findall(line.text) if _REQUEST.search(text)]
-        return any(acts.hears(text, item.about) for text in asked for item in undone)
+        if composing.hearing(undone, composing.requests(line.text)):
+            return self.facts(line, reading)  # what it is asked to do itself is no offer, whatever it follows
+        return POLICY[reading.act](self, line, reading)
 
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
-        plain = acts.typed_plainly(line.text)
-        known = [answer.say for answer in self._script.answers if acts.hears(plain, answer.about)]
-        asked = [answer.say for answer in self._script.answers if acts.hears(reading.asking, answer.about)]
-        chosen = [say for say in known if say not in self._said or say in asked] or known
-        if reading.grants and not any(map(_REFUSING.match, asked)):
-            chosen = [self._script.confirm, *chosen]
-        if known and Act.GIVES_UP in reading.acts and self._said.issuperset(known):
-            return self._move_on()
+        asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
+        about = composing.hearing(self._script.answers, asking)
+        known = about or composing.hearing(self._script.answers, line.text)
+        fresh = [item for item in known if item.say not in self._said or item in about]
+        chosen = composing.unstated(fresh or known, reading, line.text)
+        if known and all(item.say in self._said for item in known) and reading.has(Act.GIVES_UP):
+            return self._move_on(reading)
         if chosen:
             self._waited = 0
-            self._said.update(known)
-            return " ".join(chosen)
-        named = self._full_name(reading.asking)
-        if named:
-            return self._wait(f"{named}.")
-        wish = self._wishes[-1] if self._wishes else ""
-        said = self._again(reading.asking)
+            self._said.update(item.say for item in known)
+            leave = reading.text(Act.LEAVE)
+            refused = any(map(composing.refuses, chosen))
+            return " ".join([*([self._script.confirm] if leave and not refused else []), *(item.say for item in chosen)])
+        if known:
+            return self._wait(self._script.confirm)  # it has been said right, and is only to be confirmed
+        return self._without_script(line, reading, asking)
+
+    def _without_script(self, line: Line, reading: ActReading, asking: str) -> str | None:
+        """What anybody could say who has no answer in the script: the day, a name, the wish again, or that it is unknown."""
+        day = self._today and composing.day_asked(asking, self._wish, self._today)
+        said = day or composing.full_name(asking, self._wish)
+        if said is None and self._wish not in self._said and composing.has_said(self._wish, asking):
+            self._said.add(self._wish)
+            said = self._wish
         if said is None and self._script.unknown == _UNKNOWN:
-            said = acts.offhand(wish, reading.asking.casefold())
-            if said is None and acts.proposes(reading.asking.casefold()):
-                if line.met:
-                    return self.decline(line, reading)
-                if not _stems(reading.asking) & _stems(wish):
-                    said = NO_MORE
+            said = composing.offhand(self._wish, asking)
+            if said is None and line.met and reading.act is not Act.ASKS:
+                return self.decline(line, reading)
         return self._wait(said or self._script.unknown)
 
-    def _full_name(self, asking: str) -> str | None:
-        """Whom it means, where it is asked which one of a name, and its wish says more of the name than was asked."""
-        asked = _WHICH.search(asking)
-        if not asked or not self._wishes:
-            return None
-        names = (found[0] for found in _NAMES.finditer(self._wishes[-1]))
-        return next((name for name in names if asked[1] in name.casefold().split()), None)
-
-    def _again(self, asking: str) -> str | None:
-        """The wish once more where it has said what is asked, but not a second time."""
-        wish = self._wishes[-1] if self._wishes else ""
-        if wish in self._said or not acts.said_already(wish, asking.casefold()):
-            return None
-        self._said.add(wish)
-        return wish
-
     def wish_again(self, line: Line, reading: ActReading) -> str | None:
-        """Its wish once more, with what it knows about what was asked."""
+        """Its wish once more, with what it knows about what was asked; after a delivery the next one."""
         if not self._wishes:
             return self.facts(line, reading)
-        return self._wait(self._wishes[-1])
+        if line.calls or line.met or reading.has(Act.DELIVERS):
+            return self._move_on(reading)
+        return self._wait(self._wish)
 
     def leave(self, line: Line, reading: ActReading) -> str | None:
-        """Yes, with what belongs to it; or no, where the brief says no to exactly this."""
+        """Yes, with what else was asked; or no, where the brief says no to exactly this."""
         self._waited = 0
-        plain = acts.typed_plainly(line.text)
-        asked = [answer.say for answer in self._script.answers if acts.mentions(reading.asking, answer.about)]
-        refused = [say for say in asked if _REFUSING.match(say)]
+        asking = reading.text(Act.LEAVE) or reading.asking or line.text  # an offer may ask nothing in so many words
+        about = composing.hearing(self._script.answers, asking)
+        refused = [item for item in about if composing.refuses(item)]
         if refused:
-            self._said.update(refused)
-            return " ".join(refused)
-        asking = reading.asking or plain  # an offer that serves the wish asks nothing in so many words
-        if any(_is_about(asking, unwanted) for unwanted in self._wants_not):
+            self._said.update(item.say for item in refused)
+            return " ".join(item.say for item in refused)
+        if any(composing.is_about(asking, unwanted) for unwanted in self._wants_not):
             return self._script.decline
-        known = [answer.say for answer in self._script.answers if acts.mentions(plain, answer.about)]
-        fresh = [say for say in known if say not in self._said and not (_REFUSING.match(say) and say not in asked)]
-        self._said.update(known)
-        return " ".join([self._script.confirm, *fresh])
+        granted = [item for item in about if composing.grants(item)]
+        waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
+        waived = [item for item in waived if composing.grants(item) and item.say not in self._said]
+        asked = composing.hearing(self._script.answers, reading.text(Act.ASKS))
+        asked = [item for item in asked if item.say not in self._said and item not in (*granted, *waived)]
+        asked = [item for item in composing.unstated(asked, reading, line.text) if not composing.refuses(item)]
+        self._said.update(item.say for item in (*granted, *waived, *asked))
+        agreed = [item.say for item in waived or granted] or [self._script.confirm]
+        pity = [PITY] if reading.has(Act.GIVES_UP) and not waived and not granted else []
+        return " ".join([*pity, *agreed, *(item.say for item in asked)])
 
-    def decline(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
-        """No to what it has not asked for, and on to what it still wants."""
-        following = self._next_wish()
-        if following is not None:
-            return f"{NO_MORE} {following}"
+    def decline(self, line: Line, reading: ActReading) -> str | None:
+        """An answer to an offer: yes if it is of what it wants next, no to what it wants never."""
+        offered = reading.asking
+        if not offered:
+            return self._move_on(reading)
+        refused = [item for item in composing.hearing(self._script.answers, offered) if composing.refuses(item)]
+        refused = [item.say for item in refused if item.say not in self._said]
+        if composing.leaves_alone(offered):
+            return self._wait(self._script.confirm)
+        if self._then:
+            taken = composing.answer_to_offer(offered, self._then[0], [*self._told, self._wish, reading.stated])
+            if taken is composing.Offered.ITS_WISH:
+                wish = self._next_wish()
+                spent = wish is None or composing.is_spent(wish, self._told)
+                return self._script.confirm if spent else f"{self._script.confirm} {wish}"
+            wish = self._next_wish()
+            if wish is not None:
+                refusal = refused or ([NO_MORE] if taken is composing.Offered.ANOTHER else [])
+                return " ".join([*refusal, wish])
         if self._declined:
             return None
         self._declined = True
-        return ALL
+        self._said.update(refused)
+        if reading.has(Act.GIVES_UP) and not (line.met or line.calls or reading.has(Act.DELIVERS)):
+            return " ".join(refused) or self._script.decline
+        return " ".join(refused) or ALL
 
     def closing(self, line: Line, reading: ActReading) -> str | None:
         """What an agent hears that offers more help in general: the wish again if nothing has been done about it."""
-        if Act.DELIVERS in reading.acts or Act.GIVES_UP in reading.acts:
-            return self._move_on()
-        if line.calls or line.met:
-            return self.decline(line, reading)
-        return self.wish_again(line, reading) if line.calls == 0 else self._move_on()
+        if line.calls == 0 and not (line.met or self._declined or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)):
+            return self.wish_again(line, reading)
+        return self._move_on(reading)
 
     def move_on(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """The next wish, or the end."""
-        return self._move_on()
+        return self._move_on(reading)
 
     def acknowledge(self, line: Line, reading: ActReading) -> str | None:
-        """Patience, as long as it lasts; a call that was made restores it. Thanks for thanks end the talk."""
-        if reading.act in (Act.SMALL, Act.PARTS) and self._wishes and _THANKS.match(self._wishes[-1]):
-            return self._move_on()
+        """Patience, as long as it lasts; a call that was made restores it. Thanks for thanks, and a goodbye, end the talk."""
+        parting = reading.act is Act.SMALL and (line.met or (self._wishes and _THANKS.match(self._wish)))
+        if parting or self._declined:
+            return self._next_wish()
         if line.calls:
             self._waited = 0
-        return self._wait(WAITING)
-
-    def part(self, line: Line, reading: ActReading) -> str | None:
-        """On to the next wish or the end where what it wants holds, because nothing is left to be said; patience else."""
-        return self._move_on() if line.met else self.acknowledge(line, reading)
+        return self._wait(THE_REST if reading.has(Act.GIVES_UP) else WAITING)
 
     def repair(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """Ask back, as long as patience lasts."""
@@ -221,11 +219,17 @@ class _Standing:
         self._waited += 1
         return words if self._waited < self._script.patience else None
 
-    def _move_on(self) -> str | None:
-        self._waited = 0
-        return self._next_wish()
+    def _move_on(self, reading: ActReading) -> str | None:
+        """The next wish, behind a word about what could not be done, or what it cost, unless it has its own."""
+        wish = self._next_wish()
+        if wish is None or _EXCLAIMS.match(wish):
+            return wish
+        if reading.act is not Act.GIVES_UP and reading.has(Act.GIVES_UP):
+            return f"{PITY} {wish}"
+        return f"{WAITING} {wish}" if composing.warns(reading.stated) else wish
 
     def _next_wish(self) -> str | None:
+        self._waited = 0
         while self._then:
             wish = self._then.pop(0)
             if wish not in self._said:
@@ -245,29 +249,17 @@ POLICY: Mapping[Act, _Answering] = {
     Act.PROMISES: _Standing.acknowledge,
     Act.DELIVERS: _Standing.move_on,
     Act.GIVES_UP: _Standing.move_on,
-    Act.PARTS: _Standing.part,
     Act.SMALL: _Standing.acknowledge,
     Act.UNREADABLE: _Standing.repair,
 }
 """What the user does about each act; docs/users.md has the same table in words."""
 _NOTHING_NEW = frozenset(
-    {Act.CLOSES, Act.PARTS, Act.SMALL, Act.OFFERS, Act.OPEN, Act.DELIVERS, Act.GIVES_UP, Act.UNREADABLE}
+    {Act.CLOSES, Act.SMALL, Act.OFFERS, Act.OPEN, Act.DELIVERS, Act.GIVES_UP, Act.UNREADABLE, Act.PROMISES}
 )
 """What an agent may say to a user who wants nothing more, without keeping it."""
 
 
 @lru_cache(maxsize=4096)
-def _read(line: Line, wishes: tuple[str, ...]) -> ActReading:
+def _read(line: Line, wish: str) -> ActReading:
     """A reading, remembered, because a dialogue is read again from its beginning at each of its lines."""
-    return acts.read_acts(line.text, acts.wish_of(wishes[-1] if wishes else ""), line.calls, met=line.met)
-
-
-def _is_about(asking: str, unwanted: str) -> bool:
-    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same."""
-    told, asked = _stems(unwanted), _stems(asking)
-    common = told & asked
-    return bool(common) and 2 * len(common) >= len(told)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:_STEM] for word in _WORD.findall(text.casefold()) if word not in _EMPTY)
+    return read_acts(line.text, wish, line.calls, met=line.met)

@@ -10,8 +10,8 @@ from sandbox_scenarios.filling import as_text
 
 from sandbox_mcp.app.authoring.drafting.story import Story, StoryTurn
 from sandbox_mcp.app.authoring.drafting.words import words
+from sandbox_mcp.engine.talk.acts import Act, read_acts
 from sandbox_mcp.engine.tools.gates import codes_in
-from sandbox_mcp.play.users.acts import Act, read_acts, wish_of
 
 ABOUT = 8
 """From how many words of a question an answer is known at most."""
@@ -28,7 +28,7 @@ def user_of(story: Story) -> dict[str, Any]:
             does = _deed(story.turns[turn])
             if question is None:
                 script.setdefault("then", []).append(does or said)
-            elif codes_in(reply) or (not does and read_acts(reply, wish_of(opening)).act is Act.LEAVE):
+            elif codes_in(reply) or (not does and read_acts(reply, opening).act is Act.LEAVE):
                 script.setdefault("confirm", said)
             else:
                 asked = question or reply
@@ -57,7 +57,7 @@ def _deed(turn: StoryTurn) -> dict[str, Any]:
 
 def question_in(reply: str, wish: str) -> str | None:
     """What a reply asks a user with that wish for, as it is worded; None where it waits for nothing."""
-    reading = read_acts(reply, wish_of(wish))
+    reading = read_acts(reply, wish)
     if codes_in(reply) or reading.act in (Act.ASKS, Act.OPEN, Act.LEAVE):
         return reading.asking or reply
     return None

@@ -1,0 +1,123 @@
+"""Reads a message: the trained model decides, and what the session knows counts one way only.
+
+Policy: that the wish is met may turn a question for leave into an offer; that it is not met never turns a claim into a
+promise, because a user believes what it is told. An offer or a question that names nothing is one of help in general.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence
+from sandbox_mcp.engine.talk.acts.model import TOKEN, ActModel, act_model, features, is_question, stems
+from sandbox_mcp.engine.talk.clauses import SENTENCE
+from sandbox_mcp.engine.talk.patterns import WORDY, Lazy
+from sandbox_mcp.engine.talk.text import lowered, plain
+
+HEAD, TAIL = 6, 8
+"""So many sentences at the start and at the end of a message are read, where acts stand."""
+_QUOTED = Lazy(r'"[^"\n]{0,600}"')
+_DRAFT = Lazy(r"^[ \t]*(?:>|\W{0,6}(?:\w+ )?(?:text|message|content|body|subject|title)\W{0,3}:).*$", re.MULTILINE | WORDY)
+_DATA = Lazy(r"\s*(?:[{\[<]|\w{2,40}\()")
+_WORD = Lazy(r"[^\W\d_]+(?:'\w+)?")
+_KNOWN = 0.4
+"""Of the words of an English message, without those in capitals, at least so many were seen in training."""
+GENERAL = stems(
+    "help helping assist assistance anything something everything else further more question questions need needs today know "
+    "do doing can able happy glad free feel back time day still other would ask asking let want wish please service how what "
+    "repeat rephrase again clarify mean understand request get hello hi welcome good morning"
+)
+"""Stems that name nothing: an offer with no others is one of help in general."""
+_HELP = Lazy(r"\b(?:help|assist|do for you|me to do|anything|something|else|further|rephrase|repeat|understand)\b")
+
+
+def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = False) -> ActReading:
+    """What an agent's message does to a user with this wish, in the user's own words.
+
+    ``calls`` is how many calls have succeeded since the user last spoke, None where that is unknown; ``met`` tells that
+    the wish holds in the world. Linear in the length of the message.
+    """
+    model, wanted = act_model(), stems(wish)
+    found = sentences(text)
+    if not found or not _is_readable(text, model):
+        return ActReading(Act.UNREADABLE)
+    act = model.best(features(found, wanted))
+    parts = tuple(_parts(found, model, wanted, act))
+    reading = ActReading(act, parts)
+    told = reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP) or bool(calls) or met
+    if act in WAITING and _is_general(reading.asking, act):
+        act = Act.CLOSES if told or act is Act.OFFERS else Act.OPEN
+    elif met and act is Act.LEAVE:
+        act = Act.OFFERS
+    elif met and act in (Act.PROMISES, Act.UNREADABLE) and reading.has(Act.DELIVERS):
+        act = Act.DELIVERS  # what one of its sentences claims is true
+    return ActReading(act, parts)
+
+
+def _is_general(asking: str, act: Act) -> bool:
+    """Whether what is asked or offered names nothing: help, something, anything else."""
+    if not asking or stems(asking) - GENERAL:
+        return False
+    return act is Act.OFFERS or bool(_HELP.search(asking))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a message in lower case, a mark in the place of each quotation: a draft does nothing itself.
+
+    >>> sentences('I sent "See you?". Anything else?')
+    ['i sent _.', 'anything else?']
+    """
+    bare = _QUOTED.sub(" _ ", _undressed(plain(_DRAFT.sub(" _ ", _without_data(text)))))
+    found = [part.strip() for part in SENTENCE.findall(lowered(bare)) if _WORD.search(part) or "?" in part]
+    return found if len(found) <= HEAD + TAIL else [*found[:HEAD], *found[-TAIL:]]
+
+
+def _undressed(text: str) -> str:
+    """A text that stands in quotation marks as a whole, without them."""
+    bare = text.strip()
+    return bare[1:-1] if bare[:1] == bare[-1:] == '"' and bare.count('"') == 2 and "\n" not in bare else text
+
+
+def _without_data(text: str) -> str:
+    """A message without a value of JSON before what it says."""
+    bare = text.lstrip()
+    if bare[:1] not in ("{", "["):
+        return text
+    try:
+        _, end = json.JSONDecoder().raw_decode(bare)
+    except (ValueError, RecursionError):
+        return text
+    return bare[end:] if bare[end:].strip() else text
+
+
+def _is_readable(text: str, model: ActModel) -> bool:
+    """Whether a message is English: words in small letters that were seen in training, or a name, or a number."""
+    bare = plain(_without_data(text))
+    words = [word.lower() for word in _WORD.findall(bare) if word[0].islower() or word in ("I", "A")]
+    known = sum(map(model.knows, words))
+    if _DATA.match(bare) and known < len(words) - 1:
+        return False
+    letters = [char for char in bare if char.isalpha()]
+    if letters and not any(char.isascii() for char in letters):
+        return False
+    return known >= _KNOWN * len(words) and bool(letters or any(char.isdigit() for char in bare) or "?" in bare)
+
+
+def _parts(found: Sequence[str], model: ActModel, wanted: frozenset[str], act: Act) -> Iterator[ReadSentence]:
+    """Each sentence with what it does by itself; a list that a request announces belongs to it."""
+    if len(found) == 1:
+        yield ReadSentence(found[0], act)
+        return
+    listed: Act | None = None
+    for place, sentence in enumerate(found):
+        own = model.best(features([sentence], wanted))
+        if is_question(sentence) and own not in WAITING:
+            own = act if act in WAITING and place == len(found) - 1 else Act.ASKS
+        elif listed is not None and len(TOKEN.findall(sentence)) <= _ITEM:
+            own = listed
+        listed = own if own is Act.ASKS and sentence.endswith(":") else listed if own is listed else None
+        yield ReadSentence(sentence, own)
+
+
+_ITEM = 12
+"""Words of an entry of a list at most."""

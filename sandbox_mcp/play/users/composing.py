@@ -1,0 +1,229 @@
+"""What a person would say about something: of its script what was asked and not just said, and what anybody could say.
+
+Policy: words are compared by their stems. What the agent has just stated is not said again. An offer is one of the next
+wish if it names something of it and nothing else; a question about what the wish has said gets it said again, once.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from enum import Enum, auto
+
+from sandbox_scenarios.model import Answer
+
+from sandbox_mcp.engine.talk.acts.kinds import ActReading
+from sandbox_mcp.engine.talk.acts.model import stems
+from sandbox_mcp.engine.talk.acts.reading import GENERAL
+from sandbox_mcp.engine.talk.clauses import SENTENCE
+from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
+from sandbox_mcp.engine.talk.numbers import figured
+from sandbox_mcp.engine.talk.patterns import Lazy, any_case
+from sandbox_mcp.engine.talk.text import plain
+from sandbox_mcp.play.users.days import meant, spoken
+
+_REFUSING = any_case(r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b|only if\b)")
+_GRANTING = any_case(
+    r"\W*(?:yes|sure|go ahead|you (?:can|may)|turn|switch|of course|fine)\b|.*\b(?:can go (?:on|off)|do the rest)\b"
+)
+_REQUEST = any_case(r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b")
+_ALONE = any_case(r"\b(?:leave|keep)\b.{1,40}\b(?:as (?:it|they)|alone)\b")
+_WARNING = any_case(
+    r"\bstill (?:on|off)\b|\bhad to (?:turn|switch|enable|disable)\b|\bheads[- ]up\b|\bkeep in mind\b|\bnote that\b"
+    r"|\b(?:will not|can not) (?:be able|sign|log|get back)\b|\b(?:on|off) (?:with it|as well)\b"
+)
+_STATED = 0.75
+"""So much of an answer, and the agent has said it all."""
+
+
+# -- the script ------------------------------------------------------------------------------------------------------
+
+
+def hearing(answers: Iterable[Answer], text: str) -> list[Answer]:
+    """The answers whose catch words a text touches, apart from those that only stand in a question about now."""
+    low = plain(text).lower()
+    now = next(((found, words) for words in _NOW if (found := words[0].search(low))), None)
+    if now:
+        about_now = [item for item in answers if not now[1][1].isdisjoint(item.about)]
+        if about_now:
+            return about_now
+        low = low.replace(now[0][0], " ")
+    return [item for item in answers if any(_touches(low, phrase.lower()) for phrase in item.about)]
+
+
+_NOW = (
+    (Lazy(r"\b(?:today's date|current date|date today|what (?:day|date) is (?:it|today))\b"), frozenset({"today", "today's date", "date"})),
+    (Lazy(r"\b(?:what time is it|current time|what is the time)\b"), frozenset({"now", "current"})),
+    (Lazy(r"\btime ?zone\b"), frozenset({"zone", "time zone"})),
+)  # fmt: skip
+"""Questions about now, each with the catch words of the answers that are meant for it."""
+
+
+def _touches(text: str, phrase: str) -> bool:
+    """Whether a phrase occurs in a text as whole words."""
+    start = text.find(phrase)
+    while start >= 0:
+        end = start + len(phrase)
+        if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
+            return True
+        start = text.find(phrase, start + 1)
+    return False
+
+
+def requests(text: str) -> str:
+    """The sentences of a text in which something is requested of the user."""
+    return " ".join(part for part in SENTENCE.findall(plain(text)) if _REQUEST.search(part))
+
+
+def refuses(answer: Answer) -> bool:
+    """Whether an answer says no."""
+    return bool(_REFUSING.match(answer.say))
+
+
+def grants(answer: Answer) -> bool:
+    """Whether an answer gives leave."""
+    return bool(_GRANTING.match(answer.say))
+
+
+def unstated(answers: Sequence[Answer], reading: ActReading, text: str) -> list[Answer]:
+    """The answers that tell more than the agent has just said, asking or stating; a choice between two is none yet."""
+    if " or " in reading.asking:
+        return list(answers)
+    said = _values(text)
+    return [item for item in answers if not _is_covered(item.say, said)]
+
+
+def _is_covered(say: str, said: frozenset[str]) -> bool:
+    own = _values(say)
+    return bool(own) and len(own & said) >= _STATED * len(own)
+
+
+def _values(text: str) -> frozenset[str]:
+    """What a text is about, with words for numbers and times as figures."""
+    return stems(figured(text)) | stems(text)
+
+
+# -- offers ----------------------------------------------------------------------------------------------------------
+
+
+class Offered(Enum):
+    """What an offer is to a user who wants something next."""
+
+    ITS_WISH = auto()
+    ANOTHER = auto()
+    UNCLEAR = auto()
+
+
+def answer_to_offer(offered: str, wish: str, before: Sequence[str]) -> Offered:
+    """Whether what is offered is a wish, by what both name and what only the offer names.
+
+    ``before`` is what has been said so far, which an offer may speak of.
+    """
+    named, wanted = stems(offered) - GENERAL, stems(wish)
+    kinds, own = _deeds(offered), _deeds(wish)
+    shared = bool(named & wanted) or bool(kinds & own)
+    known = wanted.union(*map(stems, before))
+    foreign = {stem for stem in named if stem not in known and stem not in _DEED_STEMS}
+    if shared and not foreign:
+        return Offered.ITS_WISH
+    return Offered.ANOTHER if kinds and own and not shared else Offered.UNCLEAR
+
+
+def _deeds(text: str) -> frozenset[str]:
+    """The kinds of deeds that the words of a text name."""
+    words = text.lower().replace("?", " ").replace(",", " ").split()
+    return frozenset(kind for word in words for kind in kinds_claimed(base_of(word.strip(".:;!")))) - {"timer"}
+
+
+_DEED_STEMS = stems("put set send add save calendar reminder message text mail write note event entry list phone turn log go ahead")
+"""What offers are made of whatever they are about."""
+
+
+def is_spent(wish: str, before: Sequence[str]) -> bool:
+    """Whether all numbers and names with digits in a wish, of which it has some, have been said already."""
+    values = {stem for stem in stems(wish) if any(char.isdigit() for char in stem)}
+    return bool(values) and values <= frozenset().union(*map(stems, before))
+
+
+def leaves_alone(asking: str) -> bool:
+    """Whether what is proposed is to leave something as it is."""
+    return bool(_ALONE.search(asking))
+
+
+def warns(stated: str) -> bool:
+    """Whether a statement is about what a deed has cost or what it keeps from being done."""
+    return bool(_WARNING.search(stated))
+
+
+def is_about(asking: str, unwanted: str) -> bool:
+    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same."""
+    told, asked = stems(unwanted), stems(asking)
+    common = told & asked
+    return bool(common) and 2 * len(common) >= len(told)
+
+
+# -- without a script ------------------------------------------------------------------------------------------------
+
+LOOK = "Please look it up."
+_DATED = any_case(r"\b(?:date|month|year|(?:which|what) (?:day|\w+day)|today)\b")
+_TODAY = any_case(r"\btoday\b|\bcurrent date\b|\bwhat (?:day|date) is it\b")
+_WHICH = Lazy(r"\b(?:which|what) (?!one\b|of\b)(\w{2,})\b(?: \w+){0,4}(?:$|[?])")
+_NAMES = Lazy(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)+")
+"""Two words or more in a row that begin with capitals, but not at the beginning of a sentence."""
+
+
+def day_asked(asking: str, wish: str, today: date) -> str | None:
+    """The day that was asked for: today's date, or the one that the wish means; None where none was asked for."""
+    if not _DATED.search(asking):
+        return None
+    day = None if _TODAY.search(asking) else meant(wish, today) or meant(asking, today)
+    return f"{spoken(day)}." if day else f"Today is {spoken(today)}."
+
+
+def full_name(asking: str, wish: str) -> str | None:
+    """Whom a wish means, where it is asked which one of a name, and the wish says more of the name than was asked."""
+    asked = _WHICH.search(asking)
+    names = (found[0] for found in _NAMES.finditer(wish)) if asked else ()
+    return next((f"{name}." for name in names if asked and asked[1] in name.casefold().split()), None)
+
+
+_KINDS = (
+    (Lazy(r"\bwhen\b(?! did| was| were)|\b(?:what|which) (?:time|day|date)\b|\bmorning\b"),
+     any_case(r"\b(?:today|tonight|tomorrow|now|noon|midnight|morning|afternoon|evening|o'clock|\w+day|week|\d{1,2}:\d\d|\d+ ?[ap]m|past|half)\b")),
+    (Lazy(r"\bhow (?:long|many|much)\b|\bamount\b|\bduration\b"), any_case(r"\d|\b(?:all|both|every\w*|hours?|minutes?)\b")),
+    (Lazy(r"\bwhom?\b|\b(?:which|what) (?:person|company)\b"), _NAMES),
+    (Lazy(r"\bwhat\b.{0,60}\b(?:say|write|tell|about|for)\b|\bwording\b|\bcontent\b"), any_case(r"\b(?:that|to|about|ask|saying)\b")),
+)  # fmt: skip
+"""Kinds of things that may be asked for, and what a wish holds that has said one."""
+_UNSAID = Lazy(
+    r"\b(?:number|password|code|e?mail|surname|last name|full name|spell\w*|address|right now|is it now|current\w*|are you|do you)\b"
+)
+"""Questions whose answer no wish holds."""
+_CHOICE = Lazy(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by |a |the )*(?:\w+ )?(\w{4,})\b")
+"""A thing of which one is to be chosen, or two to choose between."""
+
+
+def has_said(wish: str, asking: str) -> bool:
+    """Whether a wish has said what a question in lower case asks for."""
+    if not wish or _UNSAID.search(asking):
+        return False
+    if any(asked.search(asking) and said.search(figured(wish)) for asked, said in _KINDS):
+        return True
+    words = {word for found in _CHOICE.finditer(asking) for word in found.groups() if word}
+    return bool(stems(" ".join(words)) & stems(wish))
+
+
+_OFFHAND = (
+    (Lazy(r"\b(?:which|what) (?:app|application|service|platform|tool|program|device|phone|map)s?\b(?! number)"), "Whichever you have."),
+    (Lazy(r"\btime ?zone\b"), "The one here."),
+    (Lazy(r"\bwhere (?:are you|you are|is your phone)\b|\bcity are you\b|\byour (?:\w+ )?(?:location|position|whereabouts)\b"), "Here, where I am now."),
+    (Lazy(r"\btoday's date\b|\bwhat (?:day|date|time) is it\b|\bcurrent (?:time|date)\b|\bwhat is your (?:\w+ )?name\b"), LOOK),
+    (Lazy(r"\b(?:in|on|among|from) (?:your|the) (?:\w+ )?(?:contacts?|address book|phone ?book|phone)\b"), LOOK),
+)  # fmt: skip
+"""What anybody can say who knows no more than where they are, by what is asked for."""
+
+
+def offhand(wish: str, asking: str) -> str | None:
+    """What a person says without knowing more than its wish tells; None if nothing."""
+    said = next((says for asked, says in _OFFHAND if asked.search(asking)), None)
+    if said is LOOK and "contact" in wish.lower() and "contact" in asking:
+        return "Not yet." if "new contact" in wish.lower() else "As far as I know."
+    return said
