@@ -8,7 +8,8 @@ to something beyond its wish.
 
 A message of others' that stays in the data folder is named by ``@FILE DIGEST`` in place of its text: a file of
 tau-bench's sessions, or a log of ours, and the first twelve hexadecimal digits of the message's SHA-256. Where it is a
-log, the wish is written ``-``, and is what the log's user had said by then.
+log, the wish is written ``-``, and is what the log's user had said by then. A wish of its own is written ``=``, and
+stands before the message, with `` >> `` between them.
 """
 
 import hashlib
@@ -24,10 +25,11 @@ from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.engine.trajectory import Message, read_trajectory
 from sandbox_mcp.play.users import Line, ScriptedUser
-from sandbox_mcp.play.users.scripted import ALL, NO_MORE, PUZZLED, WAITING
+from sandbox_mcp.play.users.scripted import ALL, NO_MORE, PITY, PUZZLED, THE_REST, WAITING
 
 DATA = Path(os.environ.get("SANDBOX_MCP_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 YES = "Yes, please."
+DECLINES = Script().decline
 WISHES: Mapping[str, ScriptedUser] = {
     letter: ScriptedUser(Script(tuple(Answer(about, say) for about, say in answers), confirm=YES), opening)
     for letter, (opening, answers) in {
@@ -71,8 +73,8 @@ WISHES: Mapping[str, ScriptedUser] = {
 }  # fmt: skip
 """A user for each letter that a corpus may name."""
 _BY_WORDS: Mapping[str, ScriptedUser] = {user.opening: user for user in WISHES.values()}
-LOGGED = "-"
-"""In place of such a letter: the wish stands in the log that the message is from."""
+LOGGED, OWN = "-", "="
+"""In place of such a letter: the wish stands in the log that the message is from, or before the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,13 @@ def parse(lines: Iterable[str], source: str = "") -> list[HeardMessage]:
             continue
         head, separator, text = line.rstrip("\n").partition(" :: ")
         fields = head.split()
-        if not separator or len(fields) != 5 or (fields[0] not in WISHES and fields[0] != LOGGED):
+        if not separator or len(fields) != 5 or fields[0] not in {*WISHES, LOGGED, OWN}:
             raise ValueError(f"{source}:{number}: expected 'WISH CALLS MET ACTS BEHAVIOUR :: text', got {line!r}")
         wish, calls, met, acts, wanted = fields
         said = _quoted(text, f"{source}:{number}") if text.startswith("@") else text.replace("\\n", "\n")
+        if wish == OWN and isinstance(said, str):
+            own, _, rest = said.partition(" >> ")
+            said = (own, rest)
         words, message = said if isinstance(said, tuple) else (WISHES[wish].opening, said)
         found.append(HeardMessage(words, int(calls), met == "y", acts, frozenset(_behaviours(wanted)), message))
     return found
@@ -177,8 +182,9 @@ def _letter(says: str | None) -> str:
     """What the user's words amount to."""
     if says is None:
         return "X"
-    for start, letter in ((PUZZLED, "R"), (WAITING, "K"), (ALL, "N"), (NO_MORE, "N"), (YES, "G")):
-        if says.startswith(start):
+    starts = ((PUZZLED, "R"), (WAITING, "K"), (THE_REST, "K"), (ALL, "N"), (NO_MORE, "N"), (DECLINES, "N"), (YES, "G"))
+    for start, letter in starts:
+        if says.removeprefix(f"{PITY} ").startswith(start.removeprefix(f"{PITY} ")):
             return letter
     return "A"
 

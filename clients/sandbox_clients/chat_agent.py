@@ -26,6 +26,7 @@ from sandbox_clients.base import (
     UnknownAgentError,
 )
 from sandbox_clients.react_text import CORRECTION, EMPTY, OBSERVATION, STOP, WrittenStep, prompt, read_step
+from sandbox_mcp.engine.talk.text import without_reasoning
 from sandbox_mcp.engine.trajectory.model_text import as_arguments
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.asking import EndpointError, FunctionCall, ModelAnswer, ModelEndpoint
@@ -96,7 +97,7 @@ class ReactAsking(Asking):
     async def ask(self) -> ModelAnswer:
         """Ask for the model's next step; its call is the action that it wrote, if it wrote one."""
         answer = await self.inner.ask()
-        self.step = step = read_step(answer.text)
+        self.step = step = read_step(without_reasoning(answer.text))
         if step.action is not None:
             self.made += 1
             return replace(answer, text="", calls=(FunctionCall(f"step_{self.made}", step.action, step.arguments),))

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,27 @@ def test_a_model_that_prints_the_call_leaves_as_well(text: str) -> None:
     assert turn.ends
 
 
+@each("thought", ["They did it: call end_conversation?", "Not done. I'll not call end_conversation yet."])
+def test_reasoning_reaches_nobody_and_hangs_up_nothing(thought: str) -> None:
+    turn, _ = answers(says(f"<think>{thought}</think>Please check again."))
+    assert turn.says == "Please check again."
+    assert thought in turn.meta["reasoning"]
+
+
+def test_a_sentence_that_only_mentions_the_call_is_no_answer() -> None:
+    with pytest.raises(UserError, match="neither spoke nor left"):
+        answers(says("I would call end_conversation now, if it were done."))
+
+
+def test_words_beside_the_call_that_leaves_are_kept_with_it() -> None:
+    turn, _ = answers(scripted("{repeat: true, steps: [{say: Bye., calls: [{tool: end_conversation}]}]}"))
+    assert (turn.ends, turn.meta["words"]) == (True, "Bye.")
+
+
+def test_it_knows_the_date_unless_its_brief_says_otherwise() -> None:
+    assert "Today is Thursday, 18 March 2027." in prompt(SPEC, today=date(2027, 3, 18))
+
+
 def test_its_example_is_made_of_real_messages_and_ends_with_a_real_call() -> None:
     _, seen = answers(says("Ilse."))
     example = seen[0]["messages"][1:-3]
@@ -97,11 +119,6 @@ def test_its_example_is_made_of_real_messages_and_ends_with_a_real_call() -> Non
 def test_without_its_example_the_conversation_begins_at_once() -> None:
     _, seen = answers(says("Ilse."), told=ALL_PARTS - {"demonstration"})
     assert [message["role"] for message in seen[0]["messages"]] == ["system", "user", "assistant", "user"]
-
-
-def test_words_said_while_leaving_are_not_kept() -> None:
-    turn, _ = answers(scripted("{repeat: true, steps: [{say: Bye., calls: [{tool: end_conversation}]}]}"))
-    assert turn.ends
 
 
 def test_the_agents_words_are_put_to_the_model_as_its_users() -> None:

@@ -4,7 +4,7 @@ import anyio
 from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.play.users import Line, ScriptedUser
-from sandbox_mcp.play.users.acts import said_already
+from sandbox_mcp.play.users.composing import has_said
 from tests.each import each
 
 SAID = {
@@ -42,12 +42,12 @@ NOT_SAID = {
 
 @each(("wish", "question"), SAID.values(), ids=SAID)
 def test_a_wish_that_has_said_it(wish: str, question: str) -> None:
-    assert said_already(wish, question.casefold())
+    assert has_said(wish, question.casefold())
 
 
 @each(("wish", "question"), NOT_SAID.values(), ids=NOT_SAID)
 def test_a_wish_that_has_not(wish: str, question: str) -> None:
-    assert not said_already(wish, question.casefold())
+    assert not has_said(wish, question.casefold())
 
 
 WISH = "Remind me tomorrow at noon to ring Grandma."

@@ -153,7 +153,7 @@ def test_what_goes_beyond_its_wish_is_declined(text: str) -> None:
 
 
 def test_it_declines_and_goes_on_to_what_it_still_wants() -> None:
-    assert says("Sent. Would you like me to call her as well?") == "No thanks. And now send it to Tomas as well."
+    assert says("Sent. Shall I switch cellular off again?") == "No thanks. And now send it to Tomas as well."
 
 
 def test_after_declining_it_leaves_unless_it_is_asked() -> None:
@@ -225,7 +225,7 @@ def test_giving_up_ends_it(text: str) -> None:
 
 def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
     script = Script(answers=(Answer(("anyone else",), "To Tomas as well."),), then=("To Tomas as well.", "Thanks."))
-    assert says("Shall I send it to anyone else, yes or no?", "Sent to both.", script=script) == "Thanks."
+    assert says("Who else should get it, anyone else?", "Sent to both.", script=script) == "Thanks."
 
 
 @each(
@@ -237,14 +237,13 @@ def test_what_it_has_said_in_answer_it_does_not_ask_for_again() -> None:
     ],
 )
 def test_to_be_handed_on_to_others_is_beyond_its_wish(text: str) -> None:
-    assert hears(text).says == ALL
+    assert hears(text).says == LAST.decline
 
 
 @each(
     "text",
     [
         "These texts cannot be sent.",
-        "The number is not eligible for texts.",
         "My tools don't let me send texts.",
         "I won't be able to text her.",
     ],
@@ -377,7 +376,7 @@ def test_what_is_asked_for_is_not_a_proposal(asked: str) -> None:
     [
         "Should I use her work number or her home number?",
         "Text whom?",
-        "Send it when exactly?",
+        "Send it to whom exactly?",
         "Should it go out by itself tonight, or wait in the drafts?",
         "Is this another Wren, or should I update that entry?",
     ],

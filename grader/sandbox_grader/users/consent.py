@@ -53,6 +53,7 @@ def consents(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
     for solution in scenario.solutions:
         most |= Counter(call.tool for turn in solution.turns for call in turn.calls)
     done: Counter[str] = Counter()
+    wishes = scenario.user.script.then
     seen = 0
     for turn, line in enumerate(talk.said):
         until = talk.said[turn + 1].seq if turn + 1 < len(talk.said) else float("inf")
@@ -64,7 +65,9 @@ def consents(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
             if call.seq < line.seq or not call.changes or call.tool is None:
                 continue
             done[call.tool] += 1
-            if heard and _YES.match(line.content) and _is_outside(call, heard, done, most, scenario):
+            said = [wish for wish in wishes if any(wish in own.content for own in talk.said[:turn])]
+            wished = any(_is_about(wish, call.tool) for wish in said)
+            if heard and not wished and _YES.match(line.content) and _is_outside(call, heard, done, most, scenario):
                 why = f"agreed to what it does not want: {call.tool} (#{call.seq}) followed"
                 yield UserMistake("consent", line.seq, turn, line.content, why)
     own = (event for event in talk.trajectory.events if isinstance(event, ToolCall) and event.caller == "user")
@@ -110,6 +113,7 @@ def withheld(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
         if not asked:
             continue
         about = [answer for answer in script.answers if any(mentions(part, answer.about) for part in asked)]
+        about = [answer for answer in about if not _is_taken(answer, line, talk)]
         kept = next((answer for answer in about if _is_kept(answer, line, talk)), None)
         if kept is not None and not any(_tells(answer, line) for answer in about):
             why = f"was asked about {kept.about[0]!r} and kept what it knows: {kept.say!r}"
@@ -126,6 +130,12 @@ def _is_kept(answer: Answer, line: Message, talk: UserView) -> bool:
     if _IGNORANT.search(line.content):
         return not _NO.match(answer.say)
     return bool(_NO.match(line.content) and _GRANTS.match(answer.say))
+
+
+def _is_taken(answer: Answer, line: Message, talk: UserView) -> bool:
+    """Whether the leave that an answer gives was taken before: the agent has changed what it is about already."""
+    changed = (call.called.replace("_", " ") for call in talk.calls if call.changes and call.seq < line.seq)
+    return bool(_GRANTS.match(answer.say)) and any(mentions(tool, answer.about) for tool in changed)
 
 
 def _tells(answer: Answer, line: Message) -> bool:

@@ -23,6 +23,8 @@ from sandbox_mcp.engine.trajectory import Message
 
 IDLE = 3
 """So many answers in a row that ask nothing, without a call between them, and a user should have left."""
+CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "max_steps"})
+"""Why a model stopped before its reply was whole, as endpoints name it."""
 SAME = 4
 """So often the same words in a row, and a user is stuck."""
 _LONG = 4
@@ -41,6 +43,8 @@ def early_end(talk: UserView, scenario: Scenario, achieved: Callable[[], float])
     if ended is None or ended.reason != "user_ended" or not talk.answers:
         return
     last = talk.answers[-1]
+    if (last.meta or {}).get("finish") in CUT_OFF:  # what it would have said is not for its user to guess
+        return
     why = _unanswered(talk, scenario) or _unasked(talk, scenario) or _unserved(talk, scenario)
     if why and achieved() < 1:
         yield UserMistake("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)

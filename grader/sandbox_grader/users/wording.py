@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sandbox_grader.grading.values import remembered
+from sandbox_mcp.engine.talk.text import without_reasoning
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*|[.!?\n]+")
 _ELSE = re.compile(
@@ -52,6 +53,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+_QUOTED = re.compile(r'"[^"\n]{0,600}"|“[^”\n]{0,600}”|(?m:^[ \t]*>.*$)')
 _OPENED = ("what", "when", "where", "which", "who", "whom", "whose", "how")
 
 
@@ -63,7 +65,8 @@ def sentences(text: str) -> Iterator[str]:
 @remembered(256)
 def waiting_in(text: str) -> Sequence[str]:
     """The sentences in which an agent waits for an answer; offers of more help in general do not count."""
-    waits = (part for part in sentences(text) if part.endswith("?") or _WAITS.search(part))
+    spoken = _QUOTED.sub("_", without_reasoning(text))  # what others ask is no question of the agent's
+    waits = (part for part in sentences(spoken) if part.endswith("?") or _WAITS.search(part))
     return tuple(part for part in waits if not _ELSE.search(part))
 
 

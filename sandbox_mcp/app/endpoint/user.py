@@ -46,7 +46,7 @@ class ScriptedUserModel:
             if number:
                 dialogue.append(Line("agent", exchange.user))
             dialogue += [Line("user", step.text) for step in exchange.steps]
-        turn = await ScriptedUser.of(scenario.user).respond(dialogue)
+        turn = await ScriptedUser.of(scenario.user, scenario.clock).respond(dialogue)
         if turn.says is None:
             end = prompt.offered(END)
             return Move("", (PlannedMove(end, {}),)) if end else Move("Thanks, bye.")

@@ -42,7 +42,9 @@ class SessionAtHand:
     def __init__(self, scenario: Scenario, variant: str, seed: int) -> None:
         self._log = MemoryLog()
         spec = SessionSpec(scenario, variant, seed, agent={"name": "by_hand"})
-        self.session = Session(spec, ScriptedUser.of(scenario.user), self._log, None, with_servers(scenario, None))
+        self.session = Session(
+            spec, ScriptedUser.of(scenario.user, scenario.clock), self._log, None, with_servers(scenario, None)
+        )
         self.opening = self.session.begin()
 
     @property

@@ -67,7 +67,8 @@ def users_named(
         RunError: no model is named for ``llm``, or its endpoint cannot be asked like this.
     """
     if name == "scripted":
-        return Users(lambda spec: ScriptedUser.of(spec.scenario.user), {"kind": "scripted"})
+        return Users(lambda spec: ScriptedUser.of(spec.scenario.user, spec.scenario.clock), {"kind": "scripted"})
+    from sandbox_mcp.play.users.days import known_today
     from sandbox_mcp.play.users.llm import ALL_PARTS, LlmUser, described
 
     if not settings.model:
@@ -80,7 +81,8 @@ def users_named(
 
     def make(spec: SessionSpec) -> User:
         home = spec.scenario.home
-        return LlmUser(spec.scenario.user, endpoint, told, tools, home.user, home.user_acts)
+        today = known_today(spec.scenario.user, spec.scenario.clock)
+        return LlmUser(spec.scenario.user, endpoint, told, tools, home.user, home.user_acts, today=today)
 
     return Users(make, description, endpoint)
 

@@ -2,7 +2,7 @@
 
 Policy: a wish counts as met once the calls with which some reference solution acts, or for a wish to be told something
 its last look-up, have succeeded with the same plain arguments. That is strict on purpose: whoever takes it for not met
-only goes by the agent's words. It is told to the user alone, which may use it one way only, see ``users.acts``.
+only goes by the agent's words. It is told to the user alone, which may use it one way only, see ``engine.talk.acts``.
 """
 
 from collections.abc import Mapping

@@ -37,7 +37,9 @@ UserFactory = Callable[[Scenario], User]
 """Makes the user that plays a scenario."""
 
 
-USERS: Mapping[str, UserFactory] = MappingProxyType({"scripted": lambda scenario: ScriptedUser.of(scenario.user)})
+USERS: Mapping[str, UserFactory] = MappingProxyType(
+    {"scripted": lambda scenario: ScriptedUser.of(scenario.user, scenario.clock)}
+)
 """The users that need no configuration."""
 
 

@@ -84,7 +84,7 @@ class RehearsalStage:
         spec = SessionSpec(self.scenario, variant, seed)
         knowledge = with_servers(self.scenario, None, keep=True) if starts else None
         try:
-            session = Session(spec, ScriptedUser.of(self.scenario.user), log, tools, knowledge)
+            session = Session(spec, ScriptedUser.of(self.scenario.user, self.scenario.clock), log, tools, knowledge)
             return self._played(session, log, solution, variant, known or {})
         finally:
             close_servers(knowledge)

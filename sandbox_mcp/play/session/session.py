@@ -18,6 +18,7 @@ from sandbox_scenarios.stage import NOTHING, OPENING, Stage, failed
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.engine.own_code import told
+from sandbox_mcp.engine.talk.text import without_reasoning
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.declared import OfSession
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END, confirm_action, end_conversation
@@ -214,7 +215,10 @@ class Session:
             return Reply(None, over=True, reason="log_failed")
 
     async def _exchange(self, text: str, meta: Mapping[str, Any], answer: UserTurn | None) -> Reply:
-        self._say("agent", text, meta)
+        said = without_reasoning(text)
+        if said != text:  # what a model thinks is no part of what it says; the log keeps it beside that
+            meta = {"reasoning": text.replace(said, "").strip() if said else text.strip(), **meta}
+        self._say("agent", said, meta)
         if self.turns >= self.spec.scenario.max_turns:
             return self._over("max_turns")
         try:

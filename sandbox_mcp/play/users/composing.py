@@ -10,8 +10,8 @@ from enum import Enum, auto
 
 from sandbox_scenarios.model import Answer
 
-from sandbox_mcp.engine.talk.acts.kinds import ActReading
-from sandbox_mcp.engine.talk.acts.model import stems
+from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading
+from sandbox_mcp.engine.talk.acts.model import is_question, stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
 from sandbox_mcp.engine.talk.clauses import SENTENCE
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
@@ -30,6 +30,8 @@ _WARNING = any_case(
     r"\bstill (?:on|off)\b|\bhad to (?:turn|switch|enable|disable)\b|\bheads[- ]up\b|\bkeep in mind\b|\bnote that\b"
     r"|\b(?:will not|can not) (?:be able|sign|log|get back)\b|\b(?:on|off) (?:with it|as well)\b"
 )
+_SOUGHT = Lazy(r"\b(?:which|what|whom?|whose|when|where|how|or)\b")
+_CONSENT = Lazy(r"\b(?:confirm|approve|agree|okay|go ahead|permission|consent|your leave|suits you)\b")
 _STATED = 0.75
 """So much of an answer, and the agent has said it all."""
 
@@ -40,17 +42,19 @@ _STATED = 0.75
 def hearing(answers: Iterable[Answer], text: str) -> list[Answer]:
     """The answers whose catch words a text touches, apart from those that only stand in a question about now."""
     low = plain(text).lower()
-    now = next(((found, words) for words in _NOW if (found := words[0].search(low))), None)
-    if now:
-        about_now = [item for item in answers if not now[1][1].isdisjoint(item.about)]
-        if about_now:
-            return about_now
-        low = low.replace(now[0][0], " ")
-    return [item for item in answers if any(_touches(low, phrase.lower()) for phrase in item.about)]
+    now = set[str]()
+    for asked, words in _NOW:
+        rest = asked.sub(" ", low)
+        now |= words if rest != low else set()
+        low = rest
+    return [
+        item for item in answers
+        if not now.isdisjoint(item.about) or any(_touches(low, phrase.lower()) for phrase in item.about)
+    ]  # fmt: skip
 
 
 _NOW = (
-    (Lazy(r"\b(?:today's date|current date|date today|what (?:day|date) is (?:it|today))\b"), frozenset({"today", "today's date", "date"})),
+    (Lazy(r"\b(?:(?:what is )?today's date|current date|date today|what (?:day|date) is (?:it|today))\b"), frozenset({"today", "today's date"})),
     (Lazy(r"\b(?:what time is it|current time|what is the time)\b"), frozenset({"now", "current"})),
     (Lazy(r"\btime ?zone\b"), frozenset({"zone", "time zone"})),
 )  # fmt: skip
@@ -83,9 +87,30 @@ def grants(answer: Answer) -> bool:
     return bool(_GRANTING.match(answer.say))
 
 
+def wants_leave(reading: ActReading) -> bool:
+    """Whether leave is asked beside a question for something else: by a question of its own, or in so many words."""
+    asked = (item for item in reading.sentences if item.waits)
+    return any((item.act is Act.LEAVE and is_question(item.text)) or _CONSENT.search(item.text) for item in asked)
+
+
+def asks(reading: ActReading) -> bool:
+    """Whether a message has a question in it."""
+    return any(is_question(item.text) for item in reading.sentences)
+
+
+def refused_part(reading: ActReading, wish: str) -> bool:
+    """Whether one part of a wish is refused and not all of it: a refusal that names something of the wish."""
+    return reading.act is not Act.GIVES_UP and bool((stems(reading.text(Act.GIVES_UP)) - GENERAL) & stems(wish))
+
+
+def names_nothing(asking: str) -> bool:
+    """Whether a question leaves to the message around it what it is about: "What is it?"."""
+    return not stems(asking) - GENERAL
+
+
 def unstated(answers: Sequence[Answer], reading: ActReading, text: str) -> list[Answer]:
-    """The answers that tell more than the agent has just said, asking or stating; a choice between two is none yet."""
-    if " or " in reading.asking:
+    """The answers that tell more than the agent has just said; what it asks to be told, nobody has said yet."""
+    if _SOUGHT.search(reading.asking):
         return list(answers)
     said = _values(text)
     return [item for item in answers if not _is_covered(item.say, said)]
@@ -133,7 +158,9 @@ def _deeds(text: str) -> frozenset[str]:
     return frozenset(kind for word in words for kind in kinds_claimed(base_of(word.strip(".:;!")))) - {"timer"}
 
 
-_DEED_STEMS = stems("put set send add save calendar reminder message text mail write note event entry list phone turn log go ahead")
+_DEED_STEMS = stems(
+    "put set send add save calendar reminder message text mail write note event entry list phone turn log go ahead"
+)
 """What offers are made of whatever they are about."""
 
 
@@ -189,12 +216,16 @@ _KINDS = (
     (Lazy(r"\bwhen\b(?! did| was| were)|\b(?:what|which) (?:time|day|date)\b|\bmorning\b"),
      any_case(r"\b(?:today|tonight|tomorrow|now|noon|midnight|morning|afternoon|evening|o'clock|\w+day|week|\d{1,2}:\d\d|\d+ ?[ap]m|past|half)\b")),
     (Lazy(r"\bhow (?:long|many|much)\b|\bamount\b|\bduration\b"), any_case(r"\d|\b(?:all|both|every\w*|hours?|minutes?)\b")),
-    (Lazy(r"\bwhom?\b|\b(?:which|what) (?:person|company)\b"), _NAMES),
+    (Lazy(r"\bwhom?\b|\b(?:which|what) (?:person|company)\b"), Lazy(r"(?<!^)(?<![.!?] )\b(?!(?:I|\w+day)\b)[A-Z]\w+")),
+    (Lazy(r"\bwhere\b|\b(?:which|what) (?:place|city|town|location)\b"),
+     Lazy(r"\b(?:here|outside|home|where I)\b|\b(?:[Ii]n|at|to|near|up|from|around) (?:the )?(?!\w+day\b)[A-Z]\w+")),
+    (Lazy(r"\bcurrenc(?:y|ies)\b"), any_case(r"[£$€¥]|\b(?:dollars?|euros?|pounds?|quid|yen|rand|francs?)\b")),
+    (Lazy(r"\bwhat should (?:it|i)\b"), any_case(r"\b(?:to|as|is called|new)\b")),
     (Lazy(r"\bwhat\b.{0,60}\b(?:say|write|tell|about|for)\b|\bwording\b|\bcontent\b"), any_case(r"\b(?:that|to|about|ask|saying)\b")),
 )  # fmt: skip
 """Kinds of things that may be asked for, and what a wish holds that has said one."""
 _UNSAID = Lazy(
-    r"\b(?:number|password|code|e?mail|surname|last name|full name|spell\w*|address|right now|is it now|current\w*|are you|do you)\b"
+    r"\b(?:number|password|code|e?mail|surname|last name|full name|spell\w*|address|right now|is it now|current\w*|are you|do you (?:know|remember))\b"
 )
 """Questions whose answer no wish holds."""
 _CHOICE = Lazy(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by |a |the )*(?:\w+ )?(\w{4,})\b")

@@ -4,19 +4,23 @@ Policy: the model is told its goal, what it does not want and, each switchable, 
 and an example of how such a conversation goes; the goal, to which its refusals belong, is never left out, because a
 user without one wants nothing. It has a tool to leave, and where the assistant asks it to confirm something under a
 code, a tool to confirm; consent in words alone confirms nothing. Tools to recall what it knows and wants are given only
-where they are asked for. What it says is recorded as it is; an endpoint that gives no usable answer is a fault of the
-user, never of the agent.
+where they are asked for. What it says is recorded as it is, without its reasoning, which the log keeps apart; an
+endpoint that gives no usable answer is a fault of the user, never of the agent.
 
 Source of the parts and of their being switchable: ToolSandbox, section 2.2 and table 2, whose first row has the goal
 alone and whose user has no tool but the one to leave.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from sandbox_scenarios.model import Exchange, UserSpec
 
+from sandbox_mcp.engine.talk.patterns import Lazy
+from sandbox_mcp.engine.talk.text import without_reasoning
 from sandbox_mcp.engine.tools import Tool
 from sandbox_mcp.engine.tools.gates import codes_in
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
@@ -24,6 +28,7 @@ from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.asking import EndpointError, FunctionCall, ModelAnswer
 from sandbox_mcp.play.models.completions import Completions, as_message
 from sandbox_mcp.play.users.base import Line, UserAct, UserCall, UserError, UserTurn
+from sandbox_mcp.play.users.days import spoken
 from sandbox_mcp.play.users.recall import USER_TOOLS, as_function, object_in
 
 ALL_PARTS = frozenset({"knows", "does_not_know", "demonstration"})
@@ -56,6 +61,9 @@ ENDING = (
     "Call it without writing anything with it. Do not thank or say goodbye first, and do not leave while the assistant "
     "waits for an answer that you can give."
 )
+_PIECE = Lazy(r"[^.!?\n({<\[]+")
+_CALLING = frozenset({END, "call", "tool", "tool_call", "function", "functions", "name", "arguments", "type"})
+"""The words of a call that is printed in place of being made."""
 NOT_NOW = "Not carried out: call this together with your answer."
 START = "(You are connected to the assistant. Write your first message.)"
 EXAMPLE = "(First an example with another assistant, which will put things differently. Write your first message.)"
@@ -89,7 +97,8 @@ class LlmUser:
     """A user that a model plays.
 
     ``told`` is what of its specification the model gets to see, ``tools`` name what it may look up, of
-    ``recall.USER_TOOLS``. ``who`` is the sentence that says whom it plays, ``acts`` what it can do in its world.
+    ``recall.USER_TOOLS``. ``who`` is the sentence that says whom it plays, ``acts`` what it can do in its
+    world, and ``today`` the date, unless its brief says that it has none.
     """
 
     spec: UserSpec
@@ -99,6 +108,7 @@ class LlmUser:
     who: str = WHO
     acts: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
     kind: str = "llm"
+    today: date | None = None
 
     def describe(self) -> Mapping[str, Any]:
         """Which model plays it, what it was told, and its tools where it has any."""
@@ -111,7 +121,7 @@ class LlmUser:
             UserError: there was no usable answer.
         """
         example = demonstrated(self.spec.demonstration) if "demonstration" in self.told else []
-        told = {"role": "system", "content": prompt(self.spec, self.told, self.who, able=bool(self.acts))}
+        told = {"role": "system", "content": prompt(self.spec, self.told, self.who, self.today, able=bool(self.acts))}
         thought = _Thought([told, *example, *conversation(dialogue)])
         offered = [END_TOOL, *([CONFIRM_TOOL] if codes_in(dialogue[-1].text) else [])]
         acts = self.acts.values() if dialogue[-1].act else ()
@@ -128,11 +138,17 @@ class LlmUser:
                 continue
             meta = {"model": self.endpoint.settings.model, "usage": thought.usage.to_json()}
             calls = tuple(thought.calls)
-            if END in answer.text or any(call.name == END for call in answer.calls):  # some print what they should call
-                return UserTurn(None, meta=meta, calls=calls)
+            text = without_reasoning(answer.text).strip()
+            aloud = answer.text.strip() if text != answer.text.strip() else ""
+            reasoned = "\n".join(part for part in (answer.reasoning, aloud) if part)
+            meta |= {"reasoning": reasoned} if reasoned else {}
+            printed = _printed_at(text)
+            if printed is not None or any(call.name == END for call in answer.calls):
+                left = text[:printed].strip(" ({<[`\n")
+                return UserTurn(None, meta={**meta, "words": left} if left else meta, calls=calls)
             codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
-            says = answer.text.strip() or (self.spec.script.confirm if codes else "")
-            if says:
+            says = text or (self.spec.script.confirm if codes else "")
+            if says and END not in says:  # a tool's name is no word of a person's
                 return UserTurn(says, confirms=codes, meta=meta, calls=calls)
             silent += 1
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
@@ -167,12 +183,22 @@ class _Thought:
     looks: int = 0
 
 
+def _printed_at(text: str) -> int | None:
+    """Where a model prints the call to leave that it should make; a sentence that only mentions it is no such place."""
+    for piece in _PIECE.finditer(text) if END in text else ():
+        if END in piece[0] and _CALLING.issuperset(re.findall(r"\w+", piece[0].lower())):
+            return piece.start()
+    return None
+
+
 def described(endpoint: Completions, told: frozenset[str], tools: Sequence[str]) -> Mapping[str, Any]:
     """What logs and manifests say about such a user."""
     return {**endpoint.settings.describe(), "told": sorted(told), **({"tools": list(tools)} if tools else {})}
 
 
-def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, *, able: bool = False) -> str:
+def prompt(
+    spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, today: date | None = None, *, able: bool = False
+) -> str:
     """What the model is told before the conversation; ``able`` if it can do something itself.
 
     A prompt that the scenario brings along is taken as it is, unless some part of the brief is to be left out.
@@ -184,6 +210,8 @@ def prompt(spec: UserSpec, told: frozenset[str] = ALL_PARTS, who: str = WHO, *, 
         parts.append(f"{REFUSING}\n{_listed(spec.wants_not)}")
     if "knows" in told and spec.knows:
         parts.append("What you know:\n" + _listed(spec.knows))
+    if today and "knows" in told:
+        parts.append(f"Today is {spoken(today)}.")
     if "does_not_know" in told:
         parts.append(BOUNDARY)
         if spec.does_not_know:

@@ -78,7 +78,7 @@ class _Standing:
         self._said: set[str] = set()
         self._told: list[str] = []
         self._waited = 0
-        self._declined = False
+        self._declined = self._met = False
 
     def after(self, heard: Sequence[Line]) -> str | None:
         answer: str | None = None
@@ -95,6 +95,7 @@ class _Standing:
         if codes_in(line.text):
             self._waited = 0
             return self._script.confirm if self._script.approves else self._script.decline
+        self._met = line.met
         reading = _read(line, self._wish)
         if self._declined and reading.act in _NOTHING_NEW:
             return self._next_wish()
@@ -106,8 +107,9 @@ class _Standing:
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
-        about = composing.hearing(self._script.answers, asking)
-        known = about or composing.hearing(self._script.answers, line.text)
+        about = composing.hearing(self._script.answers, f"{asking} {reading.text(Act.GIVES_UP)}")
+        around = line.text if composing.names_nothing(asking) or not reading.asking else ""
+        known = about or composing.hearing(self._script.answers, around)
         fresh = [item for item in known if item.say not in self._said or item in about]
         chosen = composing.unstated(fresh or known, reading, line.text)
         if known and all(item.say in self._said for item in known) and reading.has(Act.GIVES_UP):
@@ -115,9 +117,8 @@ class _Standing:
         if chosen:
             self._waited = 0
             self._said.update(item.say for item in known)
-            leave = reading.text(Act.LEAVE)
-            refused = any(map(composing.refuses, chosen))
-            return " ".join([*([self._script.confirm] if leave and not refused else []), *(item.say for item in chosen)])
+            leave = composing.wants_leave(reading) and not any(map(composing.refuses, chosen))
+            return " ".join([*([self._script.confirm] if leave else []), *(item.say for item in chosen)])
         if known:
             return self._wait(self._script.confirm)  # it has been said right, and is only to be confirmed
         return self._without_script(line, reading, asking)
@@ -162,7 +163,7 @@ class _Standing:
         asked = [item for item in composing.unstated(asked, reading, line.text) if not composing.refuses(item)]
         self._said.update(item.say for item in (*granted, *waived, *asked))
         agreed = [item.say for item in waived or granted] or [self._script.confirm]
-        pity = [PITY] if reading.has(Act.GIVES_UP) and not waived and not granted else []
+        pity = [PITY] if composing.refused_part(reading, self._wish) and not waived and not granted else []
         return " ".join([*pity, *agreed, *(item.say for item in asked)])
 
     def decline(self, line: Line, reading: ActReading) -> str | None:
@@ -186,17 +187,22 @@ class _Standing:
                 return " ".join([*refusal, wish])
         if self._declined:
             return None
-        self._declined = True
         self._said.update(refused)
+        if line.calls is not None and not (line.met or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)):
+            return self._wait(" ".join(refused) or NO_MORE)  # what it wants is still to come
+        self._declined = True
         if reading.has(Act.GIVES_UP) and not (line.met or line.calls or reading.has(Act.DELIVERS)):
             return " ".join(refused) or self._script.decline
         return " ".join(refused) or ALL
 
     def closing(self, line: Line, reading: ActReading) -> str | None:
         """What an agent hears that offers more help in general: the wish again if nothing has been done about it."""
-        if line.calls == 0 and not (line.met or self._declined or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)):
+        if line.calls == 0 and not (
+            line.met or self._declined or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)
+        ):
             return self.wish_again(line, reading)
-        return self._move_on(reading)
+        asked = [item for item in composing.hearing(self._script.answers, reading.asking) if item.say not in self._said]
+        return self.facts(line, reading) if asked and composing.asks(reading) else self._move_on(reading)
 
     def move_on(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """The next wish, or the end."""
@@ -209,7 +215,7 @@ class _Standing:
             return self._next_wish()
         if line.calls:
             self._waited = 0
-        return self._wait(THE_REST if reading.has(Act.GIVES_UP) else WAITING)
+        return self._wait(THE_REST if composing.refused_part(reading, self._wish) else WAITING)
 
     def repair(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """Ask back, as long as patience lasts."""
@@ -221,10 +227,11 @@ class _Standing:
 
     def _move_on(self, reading: ActReading) -> str | None:
         """The next wish, behind a word about what could not be done, or what it cost, unless it has its own."""
+        refused = composing.refused_part(reading, self._wish)
         wish = self._next_wish()
         if wish is None or _EXCLAIMS.match(wish):
             return wish
-        if reading.act is not Act.GIVES_UP and reading.has(Act.GIVES_UP):
+        if refused:
             return f"{PITY} {wish}"
         return f"{WAITING} {wish}" if composing.warns(reading.stated) else wish
 
@@ -232,7 +239,8 @@ class _Standing:
         self._waited = 0
         while self._then:
             wish = self._then.pop(0)
-            if wish not in self._said:
+            done = self._met and composing.is_spent(wish, self._told)
+            if wish not in self._said and not done:
                 self._wishes.append(wish)
                 self._declined = False
                 return wish

@@ -104,7 +104,7 @@ class RowCrew(Crew):
         heard = _Answer(first_alone=not many)
         watched = Watched(heard)
         tools = row_tools(row, observed_in(rows, place)) if calling else {}
-        here = Session(spec, ScriptedUser.of(spec.scenario.user), watched, tools)
+        here = Session(spec, ScriptedUser.of(spec.scenario.user, spec.scenario.clock), watched, tools)
         here.begin()
         opening = row.question.user or row.text
         presentation = Presentation(tools, tuple(tools.values()))

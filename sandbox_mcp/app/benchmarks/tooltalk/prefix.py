@@ -141,7 +141,7 @@ async def played_truth(manager: SessionManager, spec: SessionSpec) -> Trajectory
 
     log = MemoryLog()
     alone = replace(spec, agent={"name": "reference"}, told="")
-    await play(Arena(manager, DirectTarget), alone, ReferenceAgent(), ScriptedUser.of(spec.scenario.user), log)
+    await play(Arena(manager, DirectTarget), alone, ReferenceAgent(), ScriptedUser.of(spec.scenario.user, spec.scenario.clock), log)
     truth = log.trajectory()
     if truth.ended is None or truth.ended.reason != "user_ended":
         why = truth.ended and (truth.ended.detail or truth.ended.reason)

@@ -1,11 +1,11 @@
-"""The trained reader: what it sees of sentences, and a linear model over that, whose weights are a file of this package.
+"""The trained reader: what it sees of sentences, and a linear model over that, whose weights are a file beside this.
 
 Policy: it sees words, pairs and triples of words, those of the last sentence and those of questions once more as such.
-A word of the wish counts as "the wish", too, so that what was learned about texts holds for reminders. Nothing of what a
-session knows is seen: trained with it, a reader learns to disbelieve claims.
+A word of the wish counts as "the wish", too, so that what was learned about texts holds for reminders. Nothing of what
+a session knows is seen: trained with it, a reader learns to disbelieve claims.
 
-Weights are whole numbers, so that a score is the same on every machine. ``python -m bench.train_acts`` makes the file from
-the corpora in ``bench/corpora/training``, byte for byte.
+Weights are whole numbers, so that a score is the same on every machine. ``python -m bench.train_acts`` makes the file
+from the corpora in ``bench/corpora/training``, byte for byte.
 """
 
 import json
@@ -15,17 +15,17 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from sandbox_mcp.engine.talk.acts.kinds import Act
-from sandbox_mcp.engine.talk.patterns import Lazy
+from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 
 TOKEN = Lazy(r"[a-z]+(?:'[a-z]+)?|\d[\d.,:]*|[?_]")
 WORDS = 120
 """So many words of a sentence are seen."""
 STEM = 5
 """Letters by which words of one stem are told: switched, switching."""
-EMPTY = frozenset(
-    "the and that this with for from have has had any are was were will would should could can may want wants you your they "
-    "them their its his her she him not without than then but into onto out please like what when where which who whom how "
-    "make made been being get got let also just all one some there here about more".split()
+EMPTY = one_of(
+    "the and that this with for from have has had any are was were will would should could can may want wants you your "
+    "they them their its his her she him not without than then but into onto out please like what when where which who "
+    "whom how make made been being get got let also just all one some there here about more"
 )
 """Words that say nothing of what a sentence is about."""
 
@@ -51,7 +51,7 @@ def is_question(sentence: str) -> bool:
 
 
 def features(found: Sequence[str], wish: frozenset[str]) -> list[str]:
-    """The features of sentences in lower case, each once, in a fixed order; ``wish`` are the stems of the user's wish."""
+    """The features of sentences in lower case, each once, in a fixed order; ``wish`` has the stems of the wish."""
     seen: dict[str, None] = {}
     for place, sentence in enumerate(found):
         last, asks = place == len(found) - 1, is_question(sentence)

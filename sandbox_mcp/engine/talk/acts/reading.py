@@ -10,25 +10,34 @@ from collections.abc import Iterator, Sequence
 
 from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence
 from sandbox_mcp.engine.talk.acts.model import TOKEN, ActModel, act_model, features, is_question, stems
-from sandbox_mcp.engine.talk.clauses import SENTENCE
+from sandbox_mcp.engine.talk.clauses import SENTENCE, read
+from sandbox_mcp.engine.talk.inability import is_unable
 from sandbox_mcp.engine.talk.patterns import WORDY, Lazy
 from sandbox_mcp.engine.talk.text import lowered, plain
 
 HEAD, TAIL = 6, 8
 """So many sentences at the start and at the end of a message are read, where acts stand."""
 _QUOTED = Lazy(r'"[^"\n]{0,600}"')
-_DRAFT = Lazy(r"^[ \t]*(?:>|\W{0,6}(?:\w+ )?(?:text|message|content|body|subject|title)\W{0,3}:).*$", re.MULTILINE | WORDY)
+_DRAFT = Lazy(
+    r"^[ \t]*(?:>|\W{0,6}(?:\w+ )?(?:text|message|content|body|subject|title)\W{0,3}:).*$", re.MULTILINE | WORDY
+)
 _DATA = Lazy(r"\s*(?:[{\[<]|\w{2,40}\()")
 _WORD = Lazy(r"[^\W\d_]+(?:'\w+)?")
+_BRIEF = 400
+"""Characters in which what cannot be had is looked for where the model makes nothing of a message."""
 _KNOWN = 0.4
 """Of the words of an English message, without those in capitals, at least so many were seen in training."""
 GENERAL = stems(
-    "help helping assist assistance anything something everything else further more question questions need needs today know "
-    "do doing can able happy glad free feel back time day still other would ask asking let want wish please service how what "
-    "repeat rephrase again clarify mean understand request get hello hi welcome good morning"
+    "help helping assist assistance anything something everything else further more question questions need needs "
+    "today know do doing can able happy glad free feel back time day still other would ask asking let want wish please "
+    "service how what well also too repeat rephrase again clarify mean understand request get hello hi welcome good "
+    "morning"
 )
 """Stems that name nothing: an offer with no others is one of help in general."""
-_HELP = Lazy(r"\b(?:help|assist|do for you|me to do|anything|something|else|further|rephrase|repeat|understand)\b")
+_HELP = Lazy(
+    r"\b(?:help|assist|do for you|me to do\b(?! (?:that|this|it|so))|anything|something|else|further|rephrase|repeat"
+    r"|understand)\b"
+)
 
 
 def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = False) -> ActReading:
@@ -42,15 +51,24 @@ def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = Fal
     if not found or not _is_readable(text, model):
         return ActReading(Act.UNREADABLE)
     act = model.best(features(found, wanted))
+    if act is Act.UNREADABLE and any(map(is_unable, read(text[:_BRIEF]).clauses)):
+        act = Act.GIVES_UP
     parts = tuple(_parts(found, model, wanted, act))
     reading = ActReading(act, parts)
-    told = reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP) or bool(calls) or met
+    told = reading.has(Act.DELIVERS) or bool(calls) or met
+    if act in (Act.DELIVERS, Act.GIVES_UP) and is_question(found[-1]) and not _is_general(found[-1], Act.ASKS):
+        last = parts[-1].act  # a question at the end is answered, whatever stands before it
+        act = Act.OFFERS if last in (Act.OFFERS, Act.LEAVE) else act if met else last
     if act in WAITING and _is_general(reading.asking, act):
         act = Act.CLOSES if told or act is Act.OFFERS else Act.OPEN
     elif met and act is Act.LEAVE:
         act = Act.OFFERS
-    elif met and act in (Act.PROMISES, Act.UNREADABLE) and reading.has(Act.DELIVERS):
-        act = Act.DELIVERS  # what one of its sentences claims is true
+    elif act is Act.OFFERS and not (told or reading.has(Act.GIVES_UP)) and any(map(_asks_leave, parts)):
+        act = Act.LEAVE  # beside what serves the wish something more is offered
+    elif act is Act.OFFERS and reading.has(Act.GIVES_UP) and not _asks(found):
+        act = Act.GIVES_UP  # what the user might do itself is no offer
+    elif met and act in _UNASKED and not _asks(found):
+        act = Act.DELIVERS  # it asks nothing, and what the user wants is there
     return ActReading(act, parts)
 
 
@@ -58,7 +76,19 @@ def _is_general(asking: str, act: Act) -> bool:
     """Whether what is asked or offered names nothing: help, something, anything else."""
     if not asking or stems(asking) - GENERAL:
         return False
-    return act is Act.OFFERS or bool(_HELP.search(asking))
+    return bool(_HELP.search(asking)) or (act is Act.OFFERS and not is_question(asking))
+
+
+_UNASKED = frozenset({Act.ASKS, Act.LEAVE, Act.PROMISES, Act.UNREADABLE})
+"""Acts that a message hardly does in which no sentence is a question, once the wish is met."""
+
+
+def _asks_leave(sentence: ReadSentence) -> bool:
+    return sentence.act is Act.LEAVE and is_question(sentence.text)
+
+
+def _asks(found: Sequence[str]) -> bool:
+    return any(map(is_question, found))
 
 
 def sentences(text: str) -> list[str]:
@@ -95,12 +125,14 @@ def _is_readable(text: str, model: ActModel) -> bool:
     bare = plain(_without_data(text))
     words = [word.lower() for word in _WORD.findall(bare) if word[0].islower() or word in ("I", "A")]
     known = sum(map(model.knows, words))
-    if _DATA.match(bare) and known < len(words) - 1:
+    if (_DATA.match(bare) and known < len(words) - 1) or ("=" in text and known <= 1):
         return False
     letters = [char for char in bare if char.isalpha()]
     if letters and not any(char.isascii() for char in letters):
         return False
-    return known >= _KNOWN * len(words) and bool(letters or any(char.isdigit() for char in bare) or "?" in bare)
+    digits = any(char.isdigit() for char in bare)
+    brief = (digits or "?" in bare) and len(words) <= HEAD and "=" not in text
+    return (known >= _KNOWN * len(words) or brief) and bool(letters or digits or "?" in bare)
 
 
 def _parts(found: Sequence[str], model: ActModel, wanted: frozenset[str], act: Act) -> Iterator[ReadSentence]:
