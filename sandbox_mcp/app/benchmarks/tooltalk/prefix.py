@@ -141,7 +141,8 @@ async def played_truth(manager: SessionManager, spec: SessionSpec) -> Trajectory
 
     log = MemoryLog()
     alone = replace(spec, agent={"name": "reference"}, told="")
-    await play(Arena(manager, DirectTarget), alone, ReferenceAgent(), ScriptedUser.of(spec.scenario.user, spec.scenario.clock), log)
+    user = ScriptedUser.of(spec.scenario.user, spec.scenario.clock)
+    await play(Arena(manager, DirectTarget), alone, ReferenceAgent(), user, log)
     truth = log.trajectory()
     if truth.ended is None or truth.ended.reason != "user_ended":
         why = truth.ended and (truth.ended.detail or truth.ended.reason)
