@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, cast
 
 from sandbox_mcp.engine.tools import World
-from sandbox_mcp.engine.world.fixed import opaque_ids, renamed
+from sandbox_mcp.engine.world.fixed import Renamed, renamed
 from sandbox_scenarios.dates import DATED, Dates, Moved
 from sandbox_scenarios.homes import is_named
 from sandbox_scenarios.pools import POOLS
@@ -25,7 +25,7 @@ from sandbox_scenarios.problem import ProblemError
 
 KEPT = "same"
 """As the kind of a literal: it stays, though a base draws it. ``dates: years`` keeps all of days but their years."""
-CLASSES = ("dates", "phones")
+CLASSES = ("dates", "phones", "names")
 """What is drawn without a declaration, and can be kept by naming it."""
 _PARTS = ("about", "clock", "user", "reference", "milestones", "minefields", "original")
 _NAMING = frozenset({"id", "after", "tool", "tools", "as", "since", "table", "act", "sender", "recipient", "deed"})
@@ -49,7 +49,7 @@ class _Values:
     words: Mapping[str, str]
     phones: Mapping[str, str]
     moved: Moved
-    ids: Mapping[str, str]
+    fixed: Renamed
 
 
 _Part = str | Callable[[_Values], str]
@@ -84,12 +84,15 @@ class Draws:
         kept = {name for name in CLASSES if given.get(name) == KEPT}
         leaves = list(self._leaves())
         texts = [leaf for _, leaf in leaves if isinstance(leaf, str)]
+        self._text = "\n".join(texts)
         self._taken = {word for text in texts for word in re.findall(r"\w+", text)}
         self._fixed = tuple(schema for schema in home.tables.values() if schema.fixed)
         self._dates = None if self._fixed or "dates" in kept else self._days(leaves)
         self._phones = () if "phones" in kept else tuple(dict.fromkeys(self._numbers(leaves)))
         self._forms = {form: literal for literal in self._declared for form in _forms_of(literal)}
-        self._ids = frozenset(id_ for schema in self._fixed for id_ in opaque_ids(schema))
+        known = renamed(self._fixed, "")
+        self._known = frozenset((*known.ids, *known.names, *known.parts))
+        self._folded = {text.casefold(): text for text in (*known.parts, *known.names, *known.ids)}
         self._pattern = self._compiled()
         self._tree = _tree(self._slots(leaves))
 
@@ -129,7 +132,8 @@ class Draws:
             words.append(rf"(?P<address>(?<!\w)(?:{names})(?=[.@_])|(?<=[.@_])(?:{names})(?![^\W_]))")
         dialled = [_DIGITS] if self._phones else []
         dates = [_MOMENT, DATED] if self._dates else []
-        ids = [r"(?P<known>(?<!\w)[A-Za-z]{0,3}\d+(?!\w))"] if self._ids else []
+        named = "|".join(re.escape(text) for text in sorted(self._known, key=len, reverse=True))
+        ids = [rf"(?P<known>(?<![\w@])(?:{named})(?!\w))"] if named else []
         return re.compile("|".join([*words, *ids, *dates, *dialled]) or r"(?!)")
 
     def _slots(self, leaves: Sequence[tuple[Path, Any]]) -> Iterator[tuple[Path, Callable[[_Values], Any]]]:
@@ -163,6 +167,8 @@ class Draws:
         if isinstance(leaf, datetime | date):
             return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
         if isinstance(leaf, int | float):
+            if str(leaf) in self._known:
+                return lambda values: int(values.fixed.of(str(leaf)))
             if str(leaf) in self._forms:
                 kind = type(leaf)
                 return lambda values: kind(values.words[str(leaf)])
@@ -171,9 +177,18 @@ class Draws:
             if self._dates and isinstance(leaf, int) and (year := self._dates.rewritten("year", str(leaf))):
                 return lambda values: int(year(values.moved))
             return None
+        if "contains" in path and (known := self._meant(leaf)) is not None:
+            return lambda values: values.fixed.of(known).casefold()
         if self._dates and "date" in path and _DAY.fullmatch(leaf) and (fact := self._dates.fact(leaf)):
             return lambda values: fact(values.moved)
         return self._template(leaf)
+
+    def _meant(self, part: str) -> str | None:
+        """The id or name of a fixed table of which a milestone asks for a part in small letters."""
+        if part in self._folded:
+            return self._folded[part]
+        fits = [name for folded, name in self._folded.items() if part in folded and name in self._text]
+        return fits[0] if len(fits) == 1 else None
 
     def _template(self, text: str) -> _Template | None:
         if _REFERENCE.fullmatch(text):
@@ -196,7 +211,7 @@ class Draws:
         if kind == "address":
             return lambda values: values.words[self._addressed[text]].lower()
         if kind == "known":
-            return (lambda values: values.ids.get(text, text)) if text in self._ids else None
+            return lambda values: values.fixed.of(text)
         if kind == "moment":
             near = self._dates is not None and self._dates.is_near(int(text))
             return (lambda values: str(int(text) + values.moved.days * 86400)) if near else None

@@ -123,8 +123,12 @@ class ScenarioRows:
                 raise ValueError(f"{written!r} is a row of table {table!r}; expected one of {role.table!r}")
             return
         schema = self._home.tables.get(role.table)
-        if schema is not None and schema.fixed is not None and value not in FixedRows.of(schema).rows:
-            near = get_close_matches(written, FixedRows.of(schema).rows, n=3, cutoff=0.5)
+        if schema is None or schema.fixed is None:
+            return
+        instance = self._home.fixed_in(self._resolver.instance)
+        known = (instance.rows(schema) if instance else FixedRows.of(schema)).rows
+        if value not in known:
+            near = get_close_matches(written, known, n=3, cutoff=0.5)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise ValueError(f"table {role.table!r} has no row with the id {written!r}{hint}")
 

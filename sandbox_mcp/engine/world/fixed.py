@@ -7,13 +7,14 @@ be, and the parts of a list are separated by ``|``.
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sandbox_mcp.engine.world.faults import WorldError
 from sandbox_mcp.engine.world.schema import REQUIRED, CellRole, Column, TableSchema
@@ -168,6 +169,31 @@ def _parsed(item: Column, text: str) -> Any:
 
 _OPAQUE = re.compile(r"[A-Za-z]{1,3}[0-9]+|[0-9]{6,}")
 """An id that says nothing; others, such as a user's name or the ending of a file, mean something to people."""
+_KIN = 4
+"""Where so many share a surname, people are told apart by first names, which say nothing alone."""
+_LONG = 4
+"""From so many digits on, a table has room for other numbers in the same order."""
+_CALLED = frozenset(
+    {"name", "owner", "maker", "author", "studio", "assignee", "inventors", "guest", "label", "magazine"}
+)
+"""Columns that hold what things and people are called."""
+_PROPER = re.compile(r"[^\W\d_a-zß-ÿ][\w'’-]*(?: (?:[^\W\d_a-zß-ÿ][\w'’.-]*|of|the|and|de|du|to|in|a))*")
+"""A name in which every word of any weight has a capital."""
+
+
+class Renamed(NamedTuple):
+    """Ids and names of fixed tables, each with the one that stands for it in an instance.
+
+    ``parts`` are single words of names, such as a first name that nobody else has.
+    """
+
+    ids: Mapping[str, str]
+    names: Mapping[str, str]
+    parts: Mapping[str, str]
+
+    def of(self, text: str) -> str:
+        """The id, name or word in the place of another one; itself where it is none of them."""
+        return self.ids.get(text) or self.names.get(text) or self.parts.get(text, text)
 
 
 def opaque_ids(schema: TableSchema) -> tuple[str, ...]:
@@ -177,22 +203,84 @@ def opaque_ids(schema: TableSchema) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def renamed(schemas: tuple[TableSchema, ...], label: str) -> Mapping[str, str]:
-    """The opaque ids of some fixed tables, each with the one that stands for it in an instance.
+def renamed(schemas: tuple[TableSchema, ...], label: str) -> Renamed:
+    """What the ids and names of some fixed tables become in an instance: others of the same table or kind.
 
-    An id becomes another one of its table, so that an id of one instance means something else in the next.
+    Ids that mean something, such as a user's handle, change hands together with the name of their row.
     """
-    found: dict[str, str] = {}
+    ids, names = dict[str, str](), dict[str, str]()
+    groups: dict[tuple[str, str], list[str]] = {}
     for schema in schemas:
-        ids = opaque_ids(schema)
-        others = list(ids)
-        Random(f"{schema.name}/{label}").shuffle(others)  # noqa: S311  (to be drawn again)
-        found.update(zip(ids, others, strict=True))
-    return MappingProxyType(found)
+        random = Random(f"{schema.name}/{label}")  # noqa: S311  (to be drawn again)
+        rows = FixedRows.of(schema).rows
+        if opaque := opaque_ids(schema):
+            ids.update(_numbered_anew(opaque, random))
+            joint = False
+        elif joint := bool(schema.column("name") and schema.key != "name" and not _spelt_from_keys(schema, rows)):
+            alone = _unlike([str(row["name"]) for row in rows.values()])
+            moving = [id_ for id_, row in rows.items() if row["name"] in alone]
+            for old, new in zip(moving, random.sample(moving, len(moving)), strict=True):
+                ids[old] = new
+                names[str(rows[old]["name"])] = str(rows[new]["name"])
+        for item in schema.columns:
+            if item.name in _CALLED and item.name != schema.key and not item.choices:
+                cells = list(dict.fromkeys(part for row in rows.values() for part in _parts(row[item.name])))
+                surnames = Counter(cell.rpartition(" ")[2] for cell in cells)
+                people = all(cell.count(" ") == 1 for cell in cells) and max(surnames.values(), default=0) < _KIN
+                if item.name != "name" or (people and not joint):  # of people and teams
+                    fit = (cell for cell in cells if cell not in names and _PROPER.fullmatch(cell))
+                    groups.setdefault((schema.name, item.name), []).extend(fit)
+    for group in groups.values():
+        fresh = [cell for cell in dict.fromkeys(group) if cell not in names]
+        random = Random(f"{fresh[:1]}/{label}")  # noqa: S311
+        for words in {cell.count(" ") for cell in fresh}:
+            same = [cell for cell in fresh if cell.count(" ") == words]
+            names.update(zip(same, random.sample(same, len(same)), strict=True))
+    return Renamed(MappingProxyType(ids), MappingProxyType(names), MappingProxyType(_single_words(names)))
+
+
+def _numbered_anew(ids: Sequence[str], random: Random) -> dict[str, str]:
+    """Other numbers for ids; long ones keep their order, in which searches may list them, short ones change places."""
+    kinds = {id_: id_.rstrip("0123456789") for id_ in ids}
+    if any(len(id_) - len(kind) < _LONG for id_, kind in kinds.items()):
+        return dict(zip(ids, random.sample(ids, len(ids)), strict=True))
+    order = sorted(ids, key=lambda id_: int(id_.removeprefix(kinds[id_])))
+    numbers = [int(id_.removeprefix(kinds[id_])) for id_ in order]
+    spread = range(numbers[0], max(numbers[-1], numbers[0] + 10 * len(ids)) + 1)
+    tried = random.sample(spread, min(len(spread), 3 * len(ids)))
+    fresh = sorted([at for at in tried if at not in numbers][: len(ids)])
+    return {id_: f"{kinds[id_]}{at:0{len(id_) - len(kinds[id_])}d}" for id_, at in zip(order, fresh, strict=True)}
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """The names that share no word with another one."""
+    counted = Counter(word for name in names for word in name.split())
+    return [name for name in names if all(counted[word] == 1 for word in name.split())]
+
+
+def _spelt_from_keys(schema: TableSchema, rows: Mapping[str, Row]) -> bool:
+    """Tell whether a row's other cells are written with its id, so that the two cannot be parted."""
+    told = [
+        column.name for column in schema.columns if column.type == "string" and column.name not in (schema.key, "name")
+    ]
+    return any(key.casefold() in str(row[name]).casefold() for key, row in rows.items() for name in told)
+
+
+def _parts(cell: Cell) -> tuple[str, ...]:
+    return tuple(map(str, cell)) if isinstance(cell, tuple) else (str(cell),) if isinstance(cell, str) else ()
+
+
+def _single_words(names: Mapping[str, str]) -> dict[str, str]:
+    counted = Counter(word for name in names for word in name.split())
+    pairs = (pair for old, new in names.items() for pair in zip(old.split(), new.split(), strict=False))
+    alone = {
+        old: new for old, new in pairs if counted[old] == counted[new] == 1 and old[0].isupper() and new[0].isupper()
+    }
+    return {old: new for old, new in alone.items() if old not in names and new not in names}
 
 
 class FixedInstance:
-    """The fixed tables of a world as one instance has them: with other ids, in the order of their files."""
+    """The fixed tables of a world as one instance has them: with other ids and names, in the order of their files."""
 
     __slots__ = ("_label", "_made", "_schemas")
 
@@ -204,19 +292,31 @@ class FixedInstance:
     def rows(self, schema: TableSchema) -> FixedRows:
         """The rows of a fixed table; made when they are first asked for."""
         if schema.name not in self._made:
-            ids = renamed(self._schemas, self._label)
-            given = FixedRows.of(schema).rows.values()
-            pointing = [item for item in schema.columns if _points(item.role) or _points(item.item_role)]
-            rows = ({**row, **{item.name: _renamed(row[item.name], ids) for item in pointing}} for row in given)
-            self._made[schema.name] = FixedRows(MappingProxyType({str(row[schema.key]): freeze(row) for row in rows}))
+            self._made[schema.name] = _rows_in(schema, self._schemas, self._label)
         return self._made[schema.name]
+
+
+@lru_cache(maxsize=256)
+def _rows_in(schema: TableSchema, schemas: tuple[TableSchema, ...], label: str) -> FixedRows:
+    found = renamed(schemas, label)
+    told = {**found.names, **{old: new for old, new in found.ids.items() if len(old) > _LONG}}
+    changed = [
+        (item.name, found.ids if _points(item.role) or _points(item.item_role) else told)
+        for item in schema.columns
+        if item.type in ("string", "list") and not item.choices
+    ]
+    made: dict[str, Row] = {}
+    for row in FixedRows.of(schema).rows.values():
+        cells = freeze({**row, **{name: _becomes(row[name], others) for name, others in changed}})
+        made[str(cells[schema.key])] = cells
+    return FixedRows(MappingProxyType(made))
 
 
 def _points(role: CellRole | None) -> bool:
     return role is not None and role.kind in ("id", "key")
 
 
-def _renamed(cell: Cell, ids: Mapping[str, str]) -> Cell:
+def _becomes(cell: Cell, others: Mapping[str, str]) -> Cell:
     if isinstance(cell, tuple):
-        return tuple(ids.get(part, part) if isinstance(part, str) else part for part in cell)
-    return ids.get(cell, cell) if isinstance(cell, str) else cell
+        return tuple(others.get(part, part) if isinstance(part, str) else part for part in cell)
+    return others.get(cell, cell) if isinstance(cell, str) else cell
