@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sandbox_mcp.engine.world.faults import DuplicateError, NoDataError, ToolFault
     from sandbox_mcp.engine.world.tables import Id, Moment, Secret, Table, Text, column, key
     from sandbox_mcp.engine.world.tx import Tx
+    from sandbox_mcp.play.server.tape_mock import mock_server
 
 __version__ = "0.1.0"
 
@@ -43,11 +44,13 @@ _HOMES = {
     "evaluate": "sandbox_mcp.app.run.evaluate:evaluate",
     "grade": "sandbox_mcp.app.run.evaluate:grade",
     "key": "sandbox_mcp.engine.world.tables:key",
+    "mock_server": "sandbox_mcp.play.server.tape_mock:mock_server",
 }
 
 __all__ = (
     "UNSET", "Agent", "DuplicateError", "Id", "Metric", "Moment", "NoDataError", "Report", "Secret", "Suite", "Table",
     "Text", "ToolFault", "Tx", "World", "__version__", "column", "evaluate", "grade", "key",
+    "mock_server",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.options import FOLDER, scenarios_of_world
+from sandbox_mcp.app.cli.options import FILE_HERE, FOLDER, scenarios_of_world, together
 from sandbox_mcp.app.cli.run_options import run_options
 from sandbox_mcp.app.cli.served_session import Play, checked_play, checked_suite, offered
 from sandbox_mcp.engine.errors import SandboxError
@@ -33,6 +33,30 @@ if TYPE_CHECKING:
     from sandbox_mcp.play.session.share import Share
 
 DEFAULT_PORT = 8930
+
+tape_options = together(
+    click.option("--tape", type=FILE_HERE, help="Serve a mock of the server that this tape was recorded from."),
+    click.option(
+        "--on-miss",
+        default="error",
+        metavar="HOW",
+        help="With --tape: what is not on it is refused (error), answered by a model (fill:MODEL), or passed on to a "
+        "server (its URL or command).",
+    ),
+    click.option(
+        "--latency",
+        default="none",
+        metavar="HOW",
+        help="With --tape: answer at once (none), as slowly as was recorded (recorded), or after so many seconds.",
+    ),
+    click.option(
+        "--faults",
+        multiple=True,
+        metavar="KIND[:RATE]",
+        help="With --tape: give some calls a fault: before, after, stale, partial, slow, rate_limit or dropped. May be "
+        "repeated; --seed decides which calls.",
+    ),
+)
 
 API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 
@@ -146,8 +170,11 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 )
 @run_options("knowledge", "record", "replay")
 @scenarios_of_world
-def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, ...], **given: Any) -> None:
-    """Serve scenarios to MCP clients.
+@tape_options
+def command(
+    http: bool, state_dir: Path | None, world: str, places: tuple[Path, ...], tape: Path | None, **given: Any
+) -> None:
+    """Serve scenarios to MCP clients, or with --tape a mock of the server that a tape was recorded from.
 
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
     it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
@@ -155,6 +182,13 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
     from sandbox_mcp.app.run.knowledge import chosen_knowledge
     from sandbox_mcp.play.session.manager import SessionManager
 
+    if tape is not None:
+        from sandbox_mcp.app.cli.serve_tape import check_alone, serve_tape
+
+        check_alone(click.get_current_context())
+        serve_tape(tape, given, http=http)
+        return
+    check_no_tape(click.get_current_context())
     play = checked_play(click.get_current_context().params)
     given["home"] = world
     if given["served"] and (play.scenario or play.session):
@@ -193,6 +227,13 @@ def command(http: bool, state_dir: Path | None, world: str, places: tuple[Path, 
         if ended_by == signal.SIGTERM:  # whoever sent it shall see that it was heard, now that all is put away
             signal.signal(ended_by, signal.SIG_DFL)
             signal.raise_signal(ended_by)
+
+
+def check_no_tape(context: click.Context) -> None:
+    """See that nothing was said about a mock where none is served."""
+    for name, option in {"on_miss": "--on-miss", "latency": "--latency", "faults": "--faults"}.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise SandboxError(f"{option} is for a mock; name the tape that it answers from with --tape")
 
 
 def check_no_http(context: click.Context) -> None:

@@ -22,6 +22,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from sandbox_mcp import __version__
 from sandbox_mcp.play.server.access import LobbyDoor, SessionDoor
@@ -32,7 +33,7 @@ from sandbox_mcp.play.server.lobby.session_app import SessionApp
 from sandbox_mcp.play.server.mcp_server import routed_server
 from sandbox_mcp.play.server.metrics import TEXT, CallMeter
 from sandbox_mcp.play.server.models import Health
-from sandbox_mcp.play.server.patience import PatientConnections, uvicorn_config
+from sandbox_mcp.play.server.patience import Patience, PatientConnections, uvicorn_config
 from sandbox_mcp.play.server.settings import ServerError, ServerSettings
 from sandbox_mcp.play.server.wires import NO_WIRES, Wires
 from sandbox_mcp.play.session.manager import SessionManager
@@ -183,6 +184,14 @@ async def serving(
 
     Runs in the event loop it is entered in, and leaves signals to whoever owns the process.
     """
+    app = build_app(manager, settings, server=server, wires=wires)
+    async with serving_app(app, (settings or ServerSettings()).patience) as base:
+        yield base
+
+
+@asynccontextmanager
+async def serving_app(app: ASGIApp, patience: Patience | None = None) -> AsyncGenerator[str]:
+    """Serve any application as :func:`serving` does."""
     import uvicorn
 
     class Embedded(uvicorn.Server):
@@ -197,10 +206,7 @@ async def serving(
             yield
 
     listener = listener_on("127.0.0.1", 0)
-    patience = (settings or ServerSettings()).patience
-    embedded = Embedded(
-        uvicorn_config(build_app(manager, settings, server=server, wires=wires), PatientConnections(patience))
-    )
+    embedded = Embedded(uvicorn_config(app, PatientConnections(patience or Patience())))
     stopped = anyio.Event()
 
     async def run() -> None:

@@ -8,7 +8,7 @@ Everything else in the process waits meanwhile, because calls happen one after a
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,6 +34,21 @@ Answer with one JSON object and nothing else, with one of these keys:
 
 class FillError(Exception):
     """The model gave no usable answer for a tape. Not what a tool may raise: the world broke."""
+
+
+def filler(model: str) -> "Callable[[FillQuestion], Fill]":
+    """What asks this model for an answer that a tape does not have.
+
+    Raises:
+        SandboxError: the model cannot be asked; the message says what is missing.
+    """
+    from sandbox_mcp.play.models.asking import OPENAI, EndpointSettings
+
+    settings = EndpointSettings(model)
+    if settings.problem():
+        key = f"set {OPENAI.key_variable}, or {OPENAI.url_variable} to the address of an endpoint that needs no key"
+        raise SandboxError(f"{model!r} is to answer, and cannot be asked: {settings.package_problem() or key}")
+    return lambda question: _answer(settings, question)
 
 
 def looked_up(scenario: Scenario, knowledge: object) -> object:

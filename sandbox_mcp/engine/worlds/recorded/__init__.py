@@ -11,9 +11,33 @@ from sandbox_mcp.engine.worlds.recorded.tape import (
     read_tape,
     without,
 )
-from sandbox_mcp.engine.worlds.recorded.world import NotRecordedError, RecordedError, is_live, live_world_on, world_on
+from sandbox_mcp.engine.worlds.recorded.world import (
+    NotRecordedError,
+    RecordedError,
+    TapeAnswerBook,
+    is_live,
+    live_world_on,
+    world_on,
+)
 
 __all__ = (
-    "FILLED", "FORMAT", "REDACTED", "Fill", "FillQuestion", "Fills", "NotRecordedError", "RecordedError", "Tape",
-    "TapeCall", "TapeError", "TapeTool", "fills_beside", "is_live", "live_world_on", "read_tape", "without", "world_on",
+    "FILLED",
+    "FORMAT",
+    "REDACTED",
+    "Fill",
+    "FillQuestion",
+    "Fills",
+    "NotRecordedError",
+    "RecordedError",
+    "Tape",
+    "TapeAnswerBook",
+    "TapeCall",
+    "TapeError",
+    "TapeTool",
+    "fills_beside",
+    "is_live",
+    "live_world_on",
+    "read_tape",
+    "without",
+    "world_on",
 )  # fmt: skip

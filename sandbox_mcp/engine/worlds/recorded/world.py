@@ -107,12 +107,12 @@ def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
         hints=lambda: Hints(read=lambda given: without(given, tape.redacted)),
     )
     world.origin = str(path)
-    answers = _Answers(tape)
+    answers = TapeAnswerBook(tape)
     world.include(*(_tool(tool, world.name, answers) for tool in tape.tools.values()))
     return world
 
 
-class _Answers:
+class TapeAnswerBook:
     """The answers of a tape by what was asked and after which acting calls."""
 
     def __init__(self, tape: Tape) -> None:
@@ -168,7 +168,7 @@ def _told(after: tuple[Deed, ...]) -> str:
     return f"after {len(after)} acting {'call' if len(after) == 1 else 'calls'}, the last {_written(after[-1], 120)}"
 
 
-def _tool(listed: TapeTool, group: str, answers: _Answers) -> Tool:
+def _tool(listed: TapeTool, group: str, answers: TapeAnswerBook) -> Tool:
     schema = listed.listed
     given = cast("Mapping[str, Any]", schema["inputSchema"])
     properties, required = given.get("properties"), names_in(given.get("required"))
@@ -217,7 +217,7 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
 class TapeAnswers(ServerAnswers):
     """Answers from the tape beside a live server's scenarios: its state at the start, and what was asked before."""
 
-    def __init__(self, answers: _Answers) -> None:
+    def __init__(self, answers: TapeAnswerBook) -> None:
         self._answers = answers
 
     def call(self, tool: str, arguments: Mapping[str, Any], after: tuple[Deed, ...]) -> Mapping[str, Any]:
@@ -271,7 +271,7 @@ def _live_world_on(path: Path, _modified: int, _size: int) -> LiveWorld:
     server = LiveServer.reading({**cast("Mapping[str, Any]", config), "tape": path.name}, path.parent)
     reads = {name: replace(tool, reads=True) for name, tool in tape.tools.items() if name in server.reads}
     tape = replace(tape, tools={**tape.tools, **reads})
-    answers = _Answers(tape)
+    answers = TapeAnswerBook(tape)
 
     def tools(world: LiveWorld) -> list[Tool]:
         return [_live_tool(tool, world, answers) for tool in tape.tools.values()]
@@ -279,7 +279,7 @@ def _live_world_on(path: Path, _modified: int, _size: int) -> LiveWorld:
     return LiveWorld(server, tape, tools, TapeAnswers(answers), schema_of(ActingCall))
 
 
-def _live_tool(listed: TapeTool, world: LiveWorld, answers: _Answers) -> Tool:
+def _live_tool(listed: TapeTool, world: LiveWorld, answers: TapeAnswerBook) -> Tool:
     effects = world.effects(listed)
 
     def answer(transaction: Transaction, /, **arguments: Any) -> Any:
@@ -301,7 +301,7 @@ def _live_tool(listed: TapeTool, world: LiveWorld, answers: _Answers) -> Tool:
     return replace(_tool(listed, world.name, answers), function=answer, effects=effects, once=True, result_schema={})
 
 
-def _answering(listed: TapeTool, effects: Effects, answers: _Answers) -> Callable[..., Any]:
+def _answering(listed: TapeTool, effects: Effects, answers: TapeAnswerBook) -> Callable[..., Any]:
     def answer(transaction: Transaction, /, **arguments: Any) -> Any:
         tx = Tx(transaction, listed.name, effects)
         tape = answers.tape
