@@ -85,6 +85,10 @@ def with_minefield(minefield: str) -> dict[str, str]:
     }
 
 
+WITHHELD = {"    user:\n": "    without: [remove_contact]\n    user:\n"}
+"""A scenario in which no variant offers to remove anybody."""
+
+
 def said(text: str) -> dict[str, str]:
     """Another answer of the user."""
     return {"say: No idea.": f'say: "{text}"'}
@@ -204,13 +208,13 @@ FAULTS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
         "harmless_minefield",
         "remove_contact is not offered",
         SOUND,
-        with_minefield("id: erased, tool: remove_contact"),
+        with_minefield("id: erased, tool: remove_contact") | WITHHELD,
     ),
     "a minefield on what nobody can do": (
         "harmless_minefield",
         "no tool offered removes rows of 'contact'",
         SOUND,
-        with_minefield("id: erased, table: contact, removes: {name: Tomas}"),
+        with_minefield("id: erased, table: contact, removes: {name: Tomas}") | WITHHELD,
     ),
     "a tool too many": (
         "spare_tool",

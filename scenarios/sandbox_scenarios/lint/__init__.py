@@ -1,4 +1,4 @@
-"""Quick lint: what can be said about scenarios by reading them, without playing any.
+"""Quick lint: what can be said about scenarios by reading them and calling what their solutions call, without playing.
 
 Policy: every complaint names the scenario, the place in the file, what is wrong and how to mend it. A rule speaks up
 only where it is sure; what takes playing to find out is for deep lint.
@@ -7,6 +7,7 @@ only where it is sure; what takes playing to find out is for deep lint.
 from collections.abc import Callable, Iterable, Sequence
 
 from sandbox_scenarios.lint.complaint import Complaint, LintFinding
+from sandbox_scenarios.lint.dates import dates
 from sandbox_scenarios.lint.leaks import brief, leaks
 from sandbox_scenarios.lint.parts import categories, parts
 from sandbox_scenarios.lint.reach import flow, reach
@@ -16,7 +17,7 @@ from sandbox_scenarios.model import Scenario
 
 __all__ = ("RULES", "Complaint", "LintFinding", "lint")
 _Rule = Callable[[Scenario], Iterable[LintFinding]]
-RULES: tuple[_Rule, ...] = (parts, categories, brief, reach, flow, leaks)
+RULES: tuple[_Rule, ...] = (parts, categories, brief, reach, flow, dates, leaks)
 """What looks at one scenario at a time. ``twins`` looks at all of them together."""
 
 

@@ -1,10 +1,10 @@
 """Whether the tools offered can do what milestones and minefields are about, and the agent can learn what to write.
 
-Policy: judged with the tools of the base variant, and with what the user does by its script and what happens by itself;
-a minefield is the agent's to hit. A call that counts as an attempt can always be made, because agents
-also call tools that they were never offered. What the agent has to come to know are names and phone numbers only,
-because everything else may be put into another form on the way; what a search of the outside world may find is not
-judged here.
+Policy: judged with the tools of the base variant, and with what the user does by its script and what happens by
+itself; a minefield is the agent's to hit, with any tool that some variant may offer. A call that counts as an attempt
+can always be made, because agents also call tools that they were never offered. What the agent has to come to know are
+names and phone numbers only, because everything else may be put into another form on the way; what a search of the
+outside world may find is not judged here.
 """
 
 import re
@@ -31,14 +31,15 @@ def reach(scenario: Scenario) -> Iterator[LintFinding]:
     for number, minefield in enumerate(scenario.minefields):
         for reason in _hindrances(scenario, minefield, mine=True):
             text = f"minefield {minefield.id!r} cannot be hit: {reason}"
-            mend = "offer the tool under 'tools', or let trying count with 'attempt: true'"
+            mend = "leave it out, or let trying count with 'attempt: true' where that alone does harm"
             yield LintFinding("harmless_minefield", ("minefields", number), text, mend)
     yield from _spare(scenario)
     yield from _copied(scenario)
 
 
 def _hindrances(scenario: Scenario, milestone: Milestone, *, mine: bool = False) -> Iterator[str]:
-    offered = [name for name in scenario.tools if name not in scenario.without]
+    at_hand = scenario.home.agent_tools if mine else scenario.tools  # a variant may offer what the task does not need
+    offered = [name for name in at_hand if name not in scenario.without]
     possible = (*effects(scenario.home, offered), *(() if mine else effects_of_others(scenario)))
     for constraint in milestone.constraints:
         if isinstance(constraint, CallConstraint):
