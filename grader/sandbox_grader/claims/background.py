@@ -4,8 +4,8 @@ Policy: true context costs nothing. A value that the user named is no answer in 
 done at any time of the session was not invented.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sandbox_mcp.engine.talk.numbers import figured
@@ -20,7 +20,8 @@ class Background:
 
     ``given``: the user's words. ``known``: texts in results, in lower case. ``deeds``: kinds of deeds that succeeded,
     ``tools``: the tools that did them. ``names``: people and things that the world knows by name. ``touched``: texts in
-    what was changed. ``home``: the world that all this is said in; the default one where it is None.
+    what was changed. ``labels``: by number, the words of the keys under which results have it, and those of the other
+    numbers beside it. ``home``: the world that all this is said in; the default one where it is None.
     """
 
     given: tuple[str, ...] = ()
@@ -30,6 +31,9 @@ class Background:
     names: tuple[str, ...] = ()
     touched: frozenset[str] = frozenset()
     home: World | None = None
+    labels: Mapping[float, Sequence[tuple[frozenset[str], frozenset[str]]]] = field(
+        default_factory=dict[float, list[tuple[frozenset[str], frozenset[str]]]]
+    )
 
     @property
     def things(self) -> Mapping[str, tuple[str, ...]]:

@@ -61,6 +61,8 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
     opposite = _opposite(talk, [model for model, _ in compared])
     if opposite:
         return f"says {opposite!r}, the opposite"
+    if all(_turns_into_a_time(talk, *model) for model in compared):
+        return "makes a time of a number"
     further = _further(mentions(talk.text), [item for _, values in compared for item in values])
     if further:
         return f"adds {talk.text[further.start : further.end].strip()!r}"
@@ -109,6 +111,17 @@ def _further(found: Sequence[Mention], wanted: Sequence[Mention]) -> Mention | N
         if not any(_alike(item, other) for other in same):
             return item
     return None
+
+
+def _turns_into_a_time(talk: Talk, model: Talk, wanted: Sequence[Mention]) -> bool:
+    """Whether a text has a time of day where a model has the bare number of its hour: twelve people, and 12:00."""
+    written = [(item.kind, model.text[item.start : item.end].strip()) for item in wanted]
+    if any(kind == "time" and not text.isdigit() for kind, text in written):
+        return False
+    numbers = {text for _, text in written}
+    times = (item for item in mentions(talk.text) if item.kind == "time")
+    told = ((item, talk.text[item.start : item.end].strip()) for item in times)
+    return any(str(int(item.number // 60)) in numbers and not text.isdigit() for item, text in told)
 
 
 def _alike(first: Mention, second: Mention) -> bool:

@@ -27,6 +27,9 @@ _CORRECTS = Lazy(
     r"\b(?:actually|correction|no, |wait,? |or rather|make that|i mean|i meant|i misspoke|my mistake|scratch that"
     r"|in fact)"
 )
+_HEADS_SUMMARY = Lazy(
+    r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|final answer)\b"
+)
 _SUMS_UP = Lazy(
     r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|overall|so"
     r"|again|recap|final answer|answer)\b"
@@ -40,6 +43,8 @@ _LISTED = 6
 """A run of so many values of a kind, nothing but commas between them, is a list of candidates."""
 _APART = 24
 """Characters between two values that are joined by "or"."""
+_TELLING = 4
+"""Letters from which the name of a key tells it from others."""
 _SAME_WORDS = 12
 """Characters before two values that are equal where the same thing is told twice."""
 
@@ -64,7 +69,11 @@ def typed(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fac
         if standing(talk, item.start) in ("said", "hedged")
         and not any(item.kind in READ_AS[other.type] and is_value_of(item, other, talk) for other in asked)
     ]  # fmt: skip
-    heard = comes_to((_how(talk, fact, others, item, mine, peers, rivals) for item in mine), wanted)
+    hows: list[Standing] = []
+    for item in mine:
+        how = _how(talk, fact, others, item, mine, peers, rivals)
+        hows.append("swapped" if how == "said" and _of_a_sibling(talk, fact, item, back) else how)
+    heard = comes_to(hows, wanted)
     if heard.outcome == "missing" and fact.value and str(fact.value[0]) in _ONE_AS:
         heard = _one_in_words(talk, fact, wanted) or heard
     if heard.outcome != "missing":
@@ -180,6 +189,9 @@ def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]
     lead, same = talk.low[clause.start : other.start].strip(), talk.low[own.start : item.start].strip()
     if len(lead) >= _SAME_WORDS and lead == same:
         return True
+    between = (talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1))
+    if other.unit == item.unit and any(here and _HEADS_SUMMARY.match(here[0].text) for here in between):
+        return True
     opening = talk.sentence(clause.sentence)[0].text
     return bool(_SUMS_UP.match(opening)) and len(lead) >= _SAME_WORDS and _last_words(lead) == _last_words(same)
 
@@ -195,6 +207,24 @@ def _of_another(talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention) -
     own = max((lead.rfind(str(word).lower()) for word in fact.about), default=-1)
     names = (word for other in others if other.type == fact.type for word in other.about if word not in fact.about)
     return max((lead.rfind(str(word).lower()) for word in names), default=-1) > own
+
+
+def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bool:
+    """Whether a value is told under the name that its neighbour has in the result from which it comes.
+
+    As in the audience's 81 for the critics': the clause names a sibling before the value, and its own key nowhere.
+    """
+    if not isinstance(item.value, int | float):
+        return False
+    labels = back.labels.get(item.number / item.factor, ())
+    if not labels:
+        return False
+    clause = talk.clause_at(item.start)
+    words = (word.strip("'\".*") for word in talk.low[clause.start : item.start].split())
+    lead = {word for word in words if len(word) > _TELLING} - _TIMES
+    if fact.attribute and fact.attribute.lower() in talk.sentence_text(clause.sentence):
+        return False
+    return all(siblings & lead and not any(word in clause.text for word in own) for own, siblings in labels)
 
 
 def _mislabelled(talk: Talk, fact: Fact, item: Mention) -> bool:

@@ -112,6 +112,8 @@ def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact],
     ]  # fmt: skip
     if either and any(_is_candidate(item, back) for item in foreign):
         return "or"
+    if not any(map(str.isalpha, own)):
+        return None  # a date and a time are a row, too
     asked = 1 + sum(other.type in ("name", "text") for other in others)
     if len(foreign) < _SEVERAL or asked >= len(foreign) / 2:
         return None

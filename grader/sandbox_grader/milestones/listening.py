@@ -5,7 +5,7 @@ a judge or by people, or as the listener is told to take all that are not.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -183,6 +183,7 @@ class Listener:
             names=self._names,
             touched=frozenset(touched),
             home=home,
+            labels=_labels(call.result for call in fine),
         )
 
     @cached_property
@@ -233,6 +234,28 @@ def _missing(fact: Fact) -> Finding:
     attribute = f"{fact.attribute} " if fact.attribute else ""
     what = "value" if fact.type == "text" else fact.type
     return Finding("missing", f"should say the {attribute}{what} that a call returned, which was never called for")
+
+
+def _labels(results: Iterable[Any]) -> dict[float, list[tuple[frozenset[str], frozenset[str]]]]:
+    """By number, the words of its key in results, and those of the numbers beside it, without the words of both."""
+    found = dict[float, list[tuple[frozenset[str], frozenset[str]]]]()
+    stack, seen = list(results), 0
+    while stack and seen < _MOST_STRINGS:
+        item, seen = stack.pop(), seen + 1
+        if is_array(item):
+            stack.extend(item)
+        if not is_object(item):
+            continue
+        stack.extend(item.values())
+        numbers = {
+            key: value for key, value in item.items() if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        words = {key: frozenset(key.lower().replace("_", " ").split()) for key in numbers}
+        for key, value in numbers.items() if len(numbers) > 1 else ():
+            beside = frozenset[str]().union(*(words[other] for other in words if other != key))
+            if words[key] - beside and beside - words[key]:
+                found.setdefault(float(value), []).append((words[key] - beside, beside - words[key]))
+    return found
 
 
 def _collect(value: Any, strings: list[str]) -> None:
