@@ -8,12 +8,13 @@ DOCS := .venv-docs
 RAY := .venv-ray
 MIRRORED := .venv-mirrored
 AGENTS_HOME := $(CURDIR)/.agents
+TRAINING ?= $(CURDIR)/.training
 # Cores to use.
 JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-mirror test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
+.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -70,6 +71,10 @@ test-agents: $(VENV)/.dev ## Make the environments of all agent frameworks, or o
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/python -m tests.agents.environments $(AGENTS)
 	SANDBOX_MCP_AGENTS=$(AGENTS_HOME) $(BIN)/pytest -n $(JOBS) --timeout 900 tests/agents -rs
 
+test-training: $(VENV)/.dev ## Make the environments of training frameworks, and play episodes with their own clients.
+	$(BIN)/python -m tests.training.environments $(TRAINING) $(FRAMEWORKS)
+	SANDBOX_MCP_TRAINING=$(TRAINING) $(BIN)/pytest -n 0 --timeout 1800 tests/training/test_outside.py -rs
+
 test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record and replay two servers of the MCP project, in an environment of their own.
 	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py -rs
 
@@ -125,4 +130,4 @@ docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or
 	@echo "build/docs/index.html"
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(AGENTS_HOME) .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(AGENTS_HOME) .training .pythons runs .pytest_cache .ruff_cache .hypothesis

@@ -4,6 +4,7 @@
 ``python -m bench truth`` what the suite gives to honest talk, lies and cheats, see :mod:`bench.truth`;
 ``python -m bench cheats`` what rewards give to policies that cheat, see :mod:`bench.cheats`;
 ``python -m bench sessions`` thousands of open sessions in one server, see :mod:`bench.sessions`;
+``python -m bench training`` episodes a second and memory of open ones, see :mod:`bench.training`;
 ``python -m bench transports [SESSIONS]`` what an MCP client adds to a session, see :mod:`bench.transports`;
 ``python -m bench view [SESSIONS]`` the viewer over 100,000 sessions, see :mod:`bench.viewer`;
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
@@ -30,6 +31,7 @@ from bench import (
     sessions,
     suite,
     talk,
+    training,
     transports,
     truth,
     viewer,
@@ -47,6 +49,7 @@ ALONE = {
     "replay": replay.main,
     "scale": scale.main,
     "sessions": sessions.main,
+    "training": training.main,
     "transports": transports.main,
     "view": viewer.main,
     "worlds": worlds.main,

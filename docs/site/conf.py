@@ -25,7 +25,9 @@ html_title = project
 html_show_sphinx = False
 html_copy_source = False
 SECTIONS = {
-    "Use it": ("running", "agents", "adapters", "serving", "inspect", "users", "python", "api", "telemetry"),
+    "Use it": (
+        "running", "training", "agents", "adapters", "serving", "inspect", "users", "python", "api", "telemetry",
+    ),
     "Read what happened": ("report", "grading", "grade-what-you-have", "sessions"),
     "The papers' tables": ("papers/README",),
     "Worlds and scenarios": (

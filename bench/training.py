@@ -1,0 +1,167 @@
+"""``python -m bench training [--openenv PYTHON] [--open N] [--workers W]``: episodes a second, memory of open ones.
+
+An episode is a reset, a call and words for the user, whose answer ends it, graded. OpenEnv's own echo (a reset and two
+echoes) answers the same client in turn, if ``--openenv`` names the Python of an environment with openenv. ``--open``
+holds so many episodes open at once and takes a step in each.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from bench.load import ROOT
+from bench.server import free_port, rss_of, wait_for
+from bench.sessions import tree
+from bench.table import BudgetRow, show
+from sandbox_mcp.play.training import Episode
+
+OURS = (
+    {"type": "reset", "data": {"scenario": "wifi_off"}},
+    {"type": "step", "data": {"type": "call_tool", "tool_name": "set_wifi_status", "arguments": {"on": False}}},
+    {"type": "step", "data": {"type": "say", "message": "Wifi is off now."}},
+)
+ECHO = (
+    {"type": "reset", "data": {}},
+    {"type": "step", "data": {"message": "one"}},
+    {"type": "step", "data": {"message": "two"}},
+)
+TOKEN = {"Authorization": "Bearer bench"}
+TWICE, KILOBYTES = 2.0, 40
+ROUNDS, SECONDS = 3, 3.0
+
+
+@contextmanager
+def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A server as a process of its own."""
+    environment = {**os.environ, "SANDBOX_MCP_API_TOKEN": "bench"}
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(arguments, env=environment, cwd=ROOT, stdout=messages, stderr=messages)
+        try:
+            wait_for(port)
+            yield process
+        finally:
+            process.terminate()
+            process.wait()
+
+
+async def episode(socket: ClientConnection, messages: Sequence[object]) -> float:
+    """One episode on an open connection; its reward."""
+    answer = ""
+    for message in messages:
+        await socket.send(json.dumps(message))
+        answer = await socket.recv()
+    return json.loads(answer)["data"]["reward"]
+
+
+async def rate(url: str, messages: Sequence[object], clients: int) -> float:
+    """Episodes a second by so many clients, each of which opens a connection for every episode."""
+    until, done = time.perf_counter() + SECONDS, 0
+
+    async def client() -> None:
+        nonlocal done
+        while time.perf_counter() < until:
+            async with connect(url, additional_headers=TOKEN, compression=None) as socket:
+                if await episode(socket, messages) != 1.0:
+                    raise RuntimeError("an episode did not earn 1")
+            done += 1
+
+    begun = time.perf_counter()
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return done / (time.perf_counter() - begun)
+
+
+def in_process() -> float:
+    """Graded episodes a second of CPU without any wire."""
+    begun, count = time.process_time(), 200
+    for seed in range(count):
+        played = Episode("wifi_off")
+        played.call("set_wifi_status", {"on": False})
+        played.call("send_message_to_user", {"content": "Wifi is off now."})
+        if played.reward().value != 1.0:
+            raise RuntimeError(f"episode {seed} did not earn 1")
+    return count / (time.process_time() - begun)
+
+
+async def held(url: str, count: int, pids: Sequence[int]) -> tuple[float, float, float]:
+    """Hold so many episodes open: KB for each, and the median and 99th percentile of seconds that a step takes."""
+    before = sum(map(rss_of, pids))
+    sockets: list[ClientConnection] = []
+    for start in range(0, count, 100):
+        batch = range(start, min(start + 100, count))
+        opened = [connect(url, additional_headers=TOKEN, compression=None, ping_interval=None) for _ in batch]
+        sockets += await asyncio.gather(*opened)
+        await asyncio.gather(*(_asked(socket, OURS[0]) for socket in sockets[start:]))
+    each = (sum(map(rss_of, pids)) - before) / count / 1024
+    taken: list[float] = []
+
+    async def stepping(mine: Sequence[ClientConnection]) -> None:
+        for socket in mine:
+            begun = time.perf_counter()
+            await _asked(socket, OURS[1])
+            taken.append(time.perf_counter() - begun)
+
+    await asyncio.gather(*(stepping(sockets[number::16]) for number in range(16)))
+    await asyncio.gather(*(socket.close() for socket in sockets))
+    ordered = sorted(taken)
+    return each, statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
+
+
+async def _asked(socket: ClientConnection, message: object) -> None:
+    await socket.send(json.dumps(message))
+    if "error" in json.loads(await socket.recv())["type"]:
+        raise RuntimeError("a step was refused")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the budgets."""
+    parser = ArgumentParser("python -m bench training", description=__doc__)
+    parser.add_argument("--openenv", metavar="PYTHON", help="the Python of an environment with openenv")
+    parser.add_argument("--open", type=int, default=1000, metavar="N", help="episodes held open (default 1000)")
+    parser.add_argument("--workers", type=int, default=1, metavar="W", help="worker processes (default 1)")
+    options = parser.parse_args(arguments)
+    rows: list[BudgetRow] = []
+    print(f"in process: {in_process():.0f} graded episodes a second of CPU")
+    port, echo_port = free_port(), free_port()
+    with tempfile.TemporaryDirectory() as logs:
+        ours = [
+            *(sys.executable, "-m", "sandbox_mcp.app.cli", "serve", "--http", "--port", str(port), "--log-dir", logs),
+            *("--max-sessions", str(max(5000, options.open)), "--workers", str(options.workers)),
+        ]
+        with started(ours, port) as server:
+            url, echo = f"ws://127.0.0.1:{port}/openenv/phone/ws", f"ws://127.0.0.1:{echo_port}/ws"
+            if options.openenv:
+                theirs = [options.openenv, str(Path(__file__).with_name("openenv_echo.py")), str(echo_port)]
+                with started(theirs, echo_port):
+                    rows += [_compared(url, echo, clients) for clients in (1, 16)]
+            else:
+                for clients in (1, 16):
+                    print(f"{clients} clients: {asyncio.run(rate(url, OURS, clients)):.0f} episodes a second")
+            pids = tree(server.pid) if options.workers > 1 else [server.pid]
+            each, median, late = asyncio.run(held(url, options.open, pids))
+            print(f"{options.open} open: a step takes {median * 1000:.1f} ms, 99th percentile {late * 1000:.1f} ms")
+            rows.append(
+                BudgetRow("memory of an open episode", f"{each:.1f} KB", f"<= {KILOBYTES} KB", each / KILOBYTES)
+            )
+    show("Training", rows)
+
+
+def _compared(url: str, echo: str, clients: int) -> BudgetRow:
+    pairs = [(asyncio.run(rate(url, OURS, clients)), asyncio.run(rate(echo, ECHO, clients))) for _ in range(ROUNDS)]
+    mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
+    what = f"episodes a second, {clients} client{'s' * (clients > 1)}"
+    return BudgetRow(what, f"{mine:.0f}, echo {theirs:.0f}", f">= {TWICE:g}x the echo", TWICE * theirs / mine)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
