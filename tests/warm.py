@@ -31,7 +31,7 @@ LAZY = (
     "jsonschema", "rapidfuzz.process", "rapidfuzz.distance", "zstandard", "h11", "httpcore2",
 )  # fmt: skip
 """What our modules import where they need it."""
-APART = ("workers", "inspect_task", "__main__")
+APART = ("workers", "inspect_task", "skyrl", "__main__")
 """Modules for other interpreters, or that run what they are for when they are imported."""
 FIRST = "SANDBOX_MCP_TESTS_FIRST"
 """The variable that names a function, ``module:name``, which is called in a command's process before the command."""
