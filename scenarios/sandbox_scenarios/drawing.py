@@ -25,6 +25,8 @@ from sandbox_scenarios.problem import ProblemError
 
 KEPT = "same"
 """As the kind of a literal: it stays, though a base draws it. ``dates: years`` keeps all of days but their years."""
+TOGETHER = "|"
+"""Parts what is drawn together: ``four|240: [five|300, six|360]``."""
 CLASSES = ("dates", "phones", "names")
 """What is drawn without a declaration, and can be kept by naming it."""
 _PARTS = ("about", "clock", "user", "reference", "milestones", "minefields", "original")
@@ -89,7 +91,9 @@ class Draws:
         self._fixed = tuple(schema for schema in home.tables.values() if schema.fixed)
         self._dates = None if self._fixed or "dates" in kept else self._days(leaves)
         self._phones = () if "phones" in kept else tuple(dict.fromkeys(self._numbers(leaves)))
-        self._forms = {form: literal for literal in self._declared for form in _forms_of(literal)}
+        self._forms = {
+            form: whole for whole in self._declared for part in whole.split(TOGETHER) for form in _forms_of(part)
+        }
         known = renamed(self._fixed, "")
         self._known = frozenset((*known.ids, *known.names, *known.parts))
         self._folded = {text.casefold(): text for text in (*known.parts, *known.names, *known.ids)}
@@ -125,7 +129,8 @@ class Draws:
     def _compiled(self) -> re.Pattern[str]:
         literals = "|".join(re.escape(form) for form in sorted(self._forms, key=len, reverse=True))
         words = [rf"(?P<word>(?<!\w)(?:{literals})(?!\w))"] if literals else []
-        lower = {literal.lower(): literal for literal in self._declared if literal[:1].isupper() and " " not in literal}
+        single = (literal for literal in self._declared if " " not in literal and TOGETHER not in literal)
+        lower = {literal.lower(): literal for literal in single if literal[:1].isupper()}
         self._addressed = {text: literal for text, literal in lower.items() if text not in self._forms}
         if self._addressed:
             names = "|".join(map(re.escape, sorted(self._addressed, key=len, reverse=True)))
@@ -164,6 +169,8 @@ class Draws:
     def _slot(self, path: Path, leaf: Any) -> Callable[[_Values], Any] | None:
         if isinstance(leaf, bool):
             return None
+        if isinstance(leaf, datetime) and str(leaf) in self._forms:
+            return lambda values: datetime.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
         if isinstance(leaf, datetime | date):
             return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
         if isinstance(leaf, int | float):
@@ -234,16 +241,17 @@ class Draws:
         words: dict[str, str] = {}
         for literal, kind in self._declared.items():
             drawn = self._drawn(literal, kind, random, used)
-            words |= dict(zip(_forms_of(literal), _forms_of(drawn), strict=True))
+            for old, new in zip(literal.split(TOGETHER), drawn.split(TOGETHER), strict=True):
+                words |= dict(zip(_forms_of(old), _forms_of(new), strict=True))
         values = _Values(words, self._dialled(random), moved, renamed(self._fixed, label))
         rest = {key: value for key, value in self._merged.items() if key != "draws"}
         return cast("dict[str, Any]", _rebuilt(rest, self._tree, values))
 
     def _drawn(self, literal: str, kind: Any, random: Random, used: set[str]) -> str:
-        options = _options(kind)
+        options, own = _options(kind), re.findall(r"\w+", literal)
         for _ in range(200):
             drawn = str(random.choice(options))
-            if drawn not in used and not self._taken.intersection(re.findall(r"\w+", drawn)):
+            if drawn not in used and not self._taken.intersection(re.findall(r"\w+", drawn)).difference(own):
                 used.add(drawn)
                 return drawn
         raise ProblemError(("draws", literal), f"whatever may be drawn for {literal!r} stands in the scenario already")
@@ -262,6 +270,10 @@ class Draws:
 
 
 def _check_kind(literal: str, kind: Any) -> None:
+    parts = literal.count(TOGETHER)
+    if isinstance(kind, list) and any(str(one).count(TOGETHER) != parts for one in cast("list[Any]", kind)):
+        told = f"each of what {literal!r} may become needs as many parts as it has, with {TOGETHER} between them"
+        raise ProblemError(("draws", literal), told)
     fits = kind in POOLS if isinstance(kind, str) else isinstance(kind, list) and len(cast("list[Any]", kind)) > 0
     if isinstance(kind, dict):
         given = cast("dict[str, Any]", kind)
