@@ -20,6 +20,7 @@ COMMANDS = MappingProxyType(
         "connect": "Connect an MCP host: print its configuration, or write it.",
         "scenarios": "List, show and check scenarios.",
         "synth": "Let a model draft scenarios, and keep what passes every check.",
+        "check-server": "Say what agents stumble over in an MCP server's tools.",
         "mirror": "Record a real MCP server's answers, to play on.",
         "worlds": "List, show and check worlds, and start a new one.",
         "run": "Play scenarios with an agent and record them.",

@@ -1,7 +1,6 @@
 """A real MCP server to speak to: started as a program, or reached at its URL."""
 
 import os
-import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -42,7 +41,8 @@ class Upstream:
             started = StdioServerParameters(
                 command=self.command[0], args=[*self.command[1:]], env={**os.environ}, cwd=self.folder
             )
-            async with Client(stdio_client(started, self.errors or sys.stderr), mode=self.mode) as client:
+            transport = stdio_client(started, self.errors) if self.errors else stdio_client(started)
+            async with Client(transport, mode=self.mode) as client:
                 yield client
             return
         import httpx2

@@ -1,0 +1,1 @@
+"""Checks of MCP servers: what agents stumble over in a list of tools, and how often they choose the right one."""
