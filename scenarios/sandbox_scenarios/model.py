@@ -248,6 +248,12 @@ class UserSpec:
     script: Script = Script()
     prompt: str = ""
 
+    @property
+    def knows_date(self) -> bool:
+        """Whether it knows today's date, as people do, unless it is said that it does not."""
+        unknown = " ".join(self.does_not_know).lower()
+        return not any(words in unknown for words in ("date", "today", "what day"))
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:

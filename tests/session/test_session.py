@@ -273,3 +273,12 @@ def test_a_user_reads_the_beginning_and_the_end_of_a_very_long_message_and_the_l
     assert heard.endswith("Is that all?")
     assert len(heard) < 20_000
     assert [event.content for event in log.events if isinstance(event, Message) and event.sender == "agent"] == [told]
+
+
+def test_what_a_model_thinks_is_kept_apart_from_what_it_says() -> None:
+    session, log = opened()
+    run(lambda: session.say("<think>Shall I ask?</think>Wifi is off.", {"model": "m"}))
+    (said,) = (event for event in log.events if isinstance(event, Message) and event.sender == "agent")
+    assert said.content == "Wifi is off."
+    assert said.meta["model"] == "m"
+    assert "Shall I ask?" in said.meta["reasoning"]

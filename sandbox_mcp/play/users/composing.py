@@ -10,8 +10,8 @@ from enum import Enum, auto
 
 from sandbox_scenarios.model import Answer
 
-from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading
-from sandbox_mcp.engine.talk.acts.model import is_question, stems
+from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading, is_question
+from sandbox_mcp.engine.talk.acts.model import stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
 from sandbox_mcp.engine.talk.clauses import SENTENCE
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
@@ -31,6 +31,7 @@ _WARNING = any_case(
     r"|\b(?:will not|can not) (?:be able|sign|log|get back)\b|\b(?:on|off) (?:with it|as well)\b"
 )
 _SOUGHT = Lazy(r"\b(?:which|what|whom?|whose|when|where|how|or)\b")
+_WHICH_ONE = Lazy(r"\bwhich (?:one|of (?:them|these|those))\b")
 _CONSENT = Lazy(r"\b(?:confirm|approve|agree|okay|go ahead|permission|consent|your leave|suits you)\b")
 _STATED = 0.75
 """So much of an answer, and the agent has said it all."""
@@ -65,7 +66,7 @@ def _touches(text: str, phrase: str) -> bool:
     """Whether a phrase occurs in a text as whole words."""
     start = text.find(phrase)
     while start >= 0:
-        end = start + len(phrase)
+        end = start + len(phrase) + (text[start + len(phrase) :][:1] == "s")
         if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
             return True
         start = text.find(phrase, start + 1)
@@ -93,19 +94,27 @@ def wants_leave(reading: ActReading) -> bool:
     return any((item.act is Act.LEAVE and is_question(item.text)) or _CONSENT.search(item.text) for item in asked)
 
 
-def asks(reading: ActReading) -> bool:
-    """Whether a message has a question in it."""
-    return any(is_question(item.text) for item in reading.sentences)
-
-
 def refused_part(reading: ActReading, wish: str) -> bool:
     """Whether one part of a wish is refused and not all of it: a refusal that names something of the wish."""
     return reading.act is not Act.GIVES_UP and bool((stems(reading.text(Act.GIVES_UP)) - GENERAL) & stems(wish))
 
 
 def names_nothing(asking: str) -> bool:
-    """Whether a question leaves to the message around it what it is about: "What is it?"."""
-    return not stems(asking) - GENERAL
+    """Whether a question leaves to the message around it what it is about: "What is it?", "Which one?"."""
+    return not stems(asking) - GENERAL or bool(_WHICH_ONE.search(asking))
+
+
+def is_asked(reading: ActReading) -> bool:
+    """Whether a message asks for something in so many words, rather than says what will be needed some time."""
+    return any(
+        is_question(item.text) or _REQUEST.search(item.text) for item in reading.sentences if item.act is Act.ASKS
+    )
+
+
+def untold(answers: Sequence[Answer], wish: str) -> list[Answer]:
+    """Of several answers those that say more than the wish did; all where none does."""
+    said = _values(wish)
+    return [item for item in answers if not _is_covered(item.say, said)] or list(answers)
 
 
 def unstated(answers: Sequence[Answer], reading: ActReading, text: str) -> list[Answer]:
@@ -175,9 +184,9 @@ def leaves_alone(asking: str) -> bool:
     return bool(_ALONE.search(asking))
 
 
-def warns(stated: str) -> bool:
-    """Whether a statement is about what a deed has cost or what it keeps from being done."""
-    return bool(_WARNING.search(stated))
+def warns(reading: ActReading) -> bool:
+    """Whether a message tells what a deed has cost, or what it keeps from being done."""
+    return any(_WARNING.search(item.text) for item in reading.sentences if not is_question(item.text))
 
 
 def is_about(asking: str, unwanted: str) -> bool:

@@ -19,8 +19,7 @@ _AHEAD = 800
 
 def known_today(spec: UserSpec, clock: Clock) -> date | None:
     """The date at the beginning of a scenario; None where its user does not know it."""
-    unknown = " ".join(spec.does_not_know).lower()
-    if "date" in unknown or "today" in unknown or "what day" in unknown:
+    if not spec.knows_date:
         return None
     zone = ZoneInfo(clock.zone) if clock.zone else UTC
     return datetime.fromtimestamp(clock.now, zone).date()

@@ -107,11 +107,11 @@ class _Standing:
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
-        about = composing.hearing(self._script.answers, f"{asking} {reading.text(Act.GIVES_UP)}")
+        about = composing.hearing(self._script.answers, asking)
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
         known = about or composing.hearing(self._script.answers, around)
-        fresh = [item for item in known if item.say not in self._said or item in about]
-        chosen = composing.unstated(fresh or known, reading, line.text)
+        fresh = [item for item in known if item.say not in self._said]
+        chosen = composing.untold(composing.unstated(fresh or known, reading, line.text), self._wish)
         if known and all(item.say in self._said for item in known) and reading.has(Act.GIVES_UP):
             return self._move_on(reading)
         if chosen:
@@ -121,7 +121,7 @@ class _Standing:
             return " ".join([*([self._script.confirm] if leave else []), *(item.say for item in chosen)])
         if known:
             return self._wait(self._script.confirm)  # it has been said right, and is only to be confirmed
-        return self._without_script(line, reading, asking)
+        return self._without_script(line, reading, f"{asking} {around}" if composing.names_nothing(asking) else asking)
 
     def _without_script(self, line: Line, reading: ActReading, asking: str) -> str | None:
         """What anybody could say who has no answer in the script: the day, a name, the wish again, or that it is unknown."""
@@ -158,7 +158,7 @@ class _Standing:
         granted = [item for item in about if composing.grants(item)]
         waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
         waived = [item for item in waived if composing.grants(item) and item.say not in self._said]
-        asked = composing.hearing(self._script.answers, reading.text(Act.ASKS))
+        asked = composing.hearing(self._script.answers, reading.text(Act.ASKS) if composing.is_asked(reading) else "")
         asked = [item for item in asked if item.say not in self._said and item not in (*granted, *waived)]
         asked = [item for item in composing.unstated(asked, reading, line.text) if not composing.refuses(item)]
         self._said.update(item.say for item in (*granted, *waived, *asked))
@@ -202,7 +202,7 @@ class _Standing:
         ):
             return self.wish_again(line, reading)
         asked = [item for item in composing.hearing(self._script.answers, reading.asking) if item.say not in self._said]
-        return self.facts(line, reading) if asked and composing.asks(reading) else self._move_on(reading)
+        return self.facts(line, reading) if asked and reading.asks else self._move_on(reading)
 
     def move_on(self, line: Line, reading: ActReading) -> str | None:  # noqa: ARG002
         """The next wish, or the end."""
@@ -233,7 +233,7 @@ class _Standing:
             return wish
         if refused:
             return f"{PITY} {wish}"
-        return f"{WAITING} {wish}" if composing.warns(reading.stated) else wish
+        return f"{WAITING} {wish}" if composing.warns(reading) else wish
 
     def _next_wish(self) -> str | None:
         self._waited = 0

@@ -29,6 +29,11 @@ class Act(StrEnum):
     """Another language, data, or nothing at all."""
 
 
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends with a question mark, be it in quotes or brackets."""
+    return sentence.rstrip("\"'_)]* ").endswith("?")
+
+
 @dataclass(frozen=True, slots=True)
 class ReadSentence:
     """A sentence in lower case, in the place of whose quotations one mark stands, and what it does by itself."""
@@ -62,6 +67,11 @@ class ActReading:
     def stated(self) -> str:
         """The sentences that want none."""
         return " ".join(item.text for item in self.sentences if not item.waits)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a sentence ends with a question mark."""
+        return any(is_question(item.text) for item in self.sentences)
 
     def has(self, act: Act) -> bool:
         """Whether a sentence does this."""

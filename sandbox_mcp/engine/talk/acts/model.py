@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from sandbox_mcp.engine.talk.acts.kinds import Act
+from sandbox_mcp.engine.talk.acts.kinds import Act, is_question
 from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 
 TOKEN = Lazy(r"[a-z]+(?:'[a-z]+)?|\d[\d.,:]*|[?_]")
@@ -43,11 +43,6 @@ def stems(text: str) -> frozenset[str]:
 
 def _tells(word: str) -> bool:
     return bool(word) and word not in EMPTY and (len(word) > 2 or word[0].isdigit())
-
-
-def is_question(sentence: str) -> bool:
-    """Whether a sentence ends with a question mark, be it in quotes or brackets."""
-    return sentence.rstrip("\"'_)]* ").endswith("?")
 
 
 def features(found: Sequence[str], wish: frozenset[str]) -> list[str]:

@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence
-from sandbox_mcp.engine.talk.acts.model import TOKEN, ActModel, act_model, features, is_question, stems
+from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence, is_question
+from sandbox_mcp.engine.talk.acts.model import TOKEN, ActModel, act_model, features, stems
 from sandbox_mcp.engine.talk.clauses import SENTENCE, read
 from sandbox_mcp.engine.talk.inability import is_unable
 from sandbox_mcp.engine.talk.patterns import WORDY, Lazy
@@ -19,7 +19,9 @@ HEAD, TAIL = 6, 8
 """So many sentences at the start and at the end of a message are read, where acts stand."""
 _QUOTED = Lazy(r'"[^"\n]{0,600}"')
 _DRAFT = Lazy(
-    r"^[ \t]*(?:>|\W{0,6}(?:\w+ )?(?:text|message|content|body|subject|title)\W{0,3}:).*$", re.MULTILINE | WORDY
+    r"^[ \t]*(?:>|\W{0,6}(?:\w+ )?(?:text|message|content|body|subject|title)\W{0,3}:)"
+    r"(?:\W{0,6}[\"“][^\"”\n]*[\"”]|.*$)",
+    re.MULTILINE | WORDY,
 )
 _DATA = Lazy(r"\s*(?:[{\[<]|\w{2,40}\()")
 _WORD = Lazy(r"[^\W\d_]+(?:'\w+)?")
@@ -31,7 +33,7 @@ GENERAL = stems(
     "help helping assist assistance anything something everything else further more question questions need needs "
     "today know do doing can able happy glad free feel back time day still other would ask asking let want wish please "
     "service how what well also too repeat rephrase again clarify mean understand request get hello hi welcome good "
-    "morning"
+    "morning shall"
 )
 """Stems that name nothing: an offer with no others is one of help in general."""
 _HELP = Lazy(
@@ -53,23 +55,46 @@ def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = Fal
     act = model.best(features(found, wanted))
     if act is Act.UNREADABLE and any(map(is_unable, read(text[:_BRIEF]).clauses)):
         act = Act.GIVES_UP
-    parts = tuple(_parts(found, model, wanted, act))
-    reading = ActReading(act, parts)
-    told = reading.has(Act.DELIVERS) or bool(calls) or met
-    if act in (Act.DELIVERS, Act.GIVES_UP) and is_question(found[-1]) and not _is_general(found[-1], Act.ASKS):
-        last = parts[-1].act  # a question at the end is answered, whatever stands before it
-        act = Act.OFFERS if last in (Act.OFFERS, Act.LEAVE) else act if met else last
+    reading = ActReading(act, tuple(_parts(found, model, wanted, act)))
+    act = _ended_by_a_question(reading, met=met)
     if act in WAITING and _is_general(reading.asking, act):
+        told = reading.has(Act.DELIVERS) or bool(calls) or met
         act = Act.CLOSES if told or act is Act.OFFERS else Act.OPEN
+    elif act is Act.OFFERS:
+        act = _of_an_offer(reading, wanted, met=met, calls=calls)
+    elif act is Act.UNREADABLE and calls and any(char.isdigit() for char in text):
+        act = Act.DELIVERS  # a bare value, after a look-up
     elif met and act is Act.LEAVE:
         act = Act.OFFERS
-    elif act is Act.OFFERS and not (told or reading.has(Act.GIVES_UP)) and any(map(_asks_leave, parts)):
-        act = Act.LEAVE  # beside what serves the wish something more is offered
-    elif act is Act.OFFERS and reading.has(Act.GIVES_UP) and not _asks(found):
-        act = Act.GIVES_UP  # what the user might do itself is no offer
-    elif met and act in _UNASKED and not _asks(found):
+    if met and act in _UNASKED and not reading.asks:
         act = Act.DELIVERS  # it asks nothing, and what the user wants is there
-    return ActReading(act, parts)
+    return ActReading(act, reading.sentences)
+
+
+def _ended_by_a_question(reading: ActReading, *, met: bool) -> Act:
+    """The act of a message; a question at its end is answered, whatever stands before it."""
+    act, last = reading.act, reading.sentences[-1]
+    if not is_question(last.text):
+        return act
+    if _HELP.search(last.text):
+        return Act.OFFERS if act is Act.ASKS and reading.has(Act.DELIVERS) else act
+    if act not in (Act.DELIVERS, Act.GIVES_UP):
+        return act
+    if last.act in (Act.OFFERS, Act.LEAVE):
+        return Act.OFFERS
+    return act if met else last.act
+
+
+def _of_an_offer(reading: ActReading, wanted: frozenset[str], *, met: bool, calls: int | None) -> Act:
+    """The act of what seems to be an offer: leave for the wish, news, a refusal with advice, or an offer."""
+    refuses, asks = reading.has(Act.GIVES_UP), reading.asks
+    if not (calls or met) and _offers_the_wish(reading.sentences, wanted):
+        return Act.LEAVE
+    if not (calls or met or refuses or reading.has(Act.DELIVERS)) and any(map(_asks_leave, reading.sentences)):
+        return Act.LEAVE  # beside what serves the wish something more is offered
+    if not asks and refuses:
+        return Act.GIVES_UP  # what the user might do itself is no offer
+    return Act.OFFERS if asks or _OF_ITSELF.search(reading.asking) else Act.DELIVERS
 
 
 def _is_general(asking: str, act: Act) -> bool:
@@ -79,16 +104,22 @@ def _is_general(asking: str, act: Act) -> bool:
     return bool(_HELP.search(asking)) or (act is Act.OFFERS and not is_question(asking))
 
 
+_OF_ITSELF = Lazy(r"\b(?:i (?:\w+ )?(?:can|could|will|would|may|might)|let me|tell me|me to|just say)\b")
 _UNASKED = frozenset({Act.ASKS, Act.LEAVE, Act.PROMISES, Act.UNREADABLE})
 """Acts that a message hardly does in which no sentence is a question, once the wish is met."""
 
 
+def _offers_the_wish(parts: Sequence[ReadSentence], wanted: frozenset[str]) -> bool:
+    """Whether a question for leave, with what stands right before it, names two things of the wish."""
+    if not is_question(parts[-1].text):
+        return False
+    refused = (item.act is Act.GIVES_UP for item in parts[-2:])
+    near = (item.text.partition(" but ")[2] if no else item.text for item, no in zip(parts[-2:], refused, strict=True))
+    return len(stems(" ".join(near)) & wanted) > 1
+
+
 def _asks_leave(sentence: ReadSentence) -> bool:
     return sentence.act is Act.LEAVE and is_question(sentence.text)
-
-
-def _asks(found: Sequence[str]) -> bool:
-    return any(map(is_question, found))
 
 
 def sentences(text: str) -> list[str]:
@@ -98,7 +129,7 @@ def sentences(text: str) -> list[str]:
     ['i sent _.', 'anything else?']
     """
     bare = _QUOTED.sub(" _ ", _undressed(plain(_DRAFT.sub(" _ ", _without_data(text)))))
-    found = [part.strip() for part in SENTENCE.findall(lowered(bare)) if _WORD.search(part) or "?" in part]
+    found = [part.strip() for part in SENTENCE.findall(lowered(bare)) if "?" in part or any(map(str.isalnum, part))]
     return found if len(found) <= HEAD + TAIL else [*found[:HEAD], *found[-TAIL:]]
 
 

@@ -1,0 +1,184 @@
+"""What the scripted user says is what a person would say: composed of what was asked, offered and told."""
+
+from dataclasses import replace
+from datetime import date
+
+import anyio
+from sandbox_scenarios.model import Answer, Clock, Script, UserSpec
+
+from sandbox_mcp.play.users import Line, ScriptedUser
+from sandbox_mcp.play.users.days import known_today, meant, spoken
+from sandbox_mcp.play.users.scripted import ALL, PITY, WAITING
+from tests.each import each
+
+TODAY = date(2027, 3, 15)
+SCRIPT = Script(
+    answers=(
+        Answer(("number", "phone"), "Her number is 0491 570 737."),
+        Answer(("which", "who", "name"), "Ilse, the one next door."),
+        Answer(("battery",), "You can switch low battery mode off, I'm at home."),
+        Answer(("jingle", "music"), "Then leave that out, and do the rest."),
+    ),
+)
+WISH = "Text Ilse that the parcel is here, and play a jingle."
+
+
+def hears(*texts: str, wish: str = WISH, script: Script = SCRIPT, calls: int = 0, met: bool = False) -> str | None:
+    user = ScriptedUser(script, wish, today=TODAY)
+    lines = [Line("agent", text, calls, met) for text in texts]
+    return anyio.run(user.respond, [Line("user", wish), *lines]).says
+
+
+def then(*wishes: str) -> Script:
+    return replace(SCRIPT, then=wishes)
+
+
+# an offer of what it wants next
+
+
+@each(
+    ("offer", "wish"),
+    [
+        ("It's due on Friday. Shall I put a reminder in for that?", "Good. Remind me on Thursday evening."),
+        (
+            "They close at six. Would you like me to send them a message?",
+            "Send them a message that we'll come at five.",
+        ),
+        ("You're free at noon. Want me to add an event?", "Add an event at noon, lunch with Wren."),
+    ],
+)
+def test_an_offer_of_its_next_wish_is_taken(offer: str, wish: str) -> None:
+    assert hears(offer, script=then(wish), calls=1) == f"Yes, please. {wish}"
+
+
+@each(
+    ("offer", "wish"),
+    [
+        ("It's due on Friday. A text to your landlord, or anything else?", "Then put it on my list."),
+        ("They close at six. A taxi there, perhaps, or anything else?", "Then write to them that we'll be late."),
+    ],
+)
+def test_an_offer_that_may_be_another_gets_its_next_wish_without_a_no(offer: str, wish: str) -> None:
+    assert hears(offer, wish="Until when is that?", script=then(wish), calls=1) == wish
+
+
+@each(
+    ("wish", "text"),
+    [
+        ("Renew my card, and keep the book for me.", "Your card is renewed. The book is yours until the end of May."),
+        (WISH, "Sent to Ilse. Your other chats are as they were."),
+        ("Wake me at seven.", "The alarm is set for seven. If you meant the evening, say so."),
+    ],
+)
+def test_where_nothing_was_offered_it_declines_nothing(wish: str, text: str) -> None:
+    assert hears(text, wish=wish, calls=1, met=True) is None
+    assert hears(text, wish=wish, script=then("And tell Wren the same."), calls=1) == "And tell Wren the same."
+
+
+def test_a_refusal_is_not_thanked() -> None:
+    assert hears("Texts are beyond me. Shall I look up her address for you?") == SCRIPT.decline
+
+
+def test_as_things_are_they_may_stay() -> None:
+    assert hears("Wifi is on. Shall I leave it as it is?", wish="Is my wifi on?", calls=1, met=True) == "Yes, please."
+
+
+# nothing that was just said
+
+
+def test_asked_for_leave_it_does_not_say_again_what_the_agent_has_stated() -> None:
+    text = "I'll text Ilse at 0491 570 737 that the parcel is here. Shall I send it to this number?"
+    assert hears(text) == "Yes, please."
+
+
+def test_leave_in_the_words_of_its_script_is_a_yes() -> None:
+    text = "Low battery mode keeps the text from going out. May I switch low battery mode off?"
+    assert hears(text) == "You can switch low battery mode off, I'm at home."
+
+
+def test_what_it_has_said_before_it_does_not_add_to_what_is_asked_now() -> None:
+    assert hears("Who is it for?", "And her phone number? I have the name.") == "Her number is 0491 570 737."
+
+
+def test_a_wish_that_came_true_is_not_said_again() -> None:
+    script = Script(
+        (Answer(("code",), "It reads 4711."),),
+        then=("The code is here, 4711. Let me in with it.", "Thanks. What's new?"),
+    )
+    said = hears(
+        "Which code did you get?",
+        "You are in, with code 4711.",
+        wish="Send me a code.",
+        script=script,
+        calls=1,
+        met=True,
+    )
+    assert said == "Thanks. What's new?"
+
+
+# a part that cannot be done, and what a deed has cost
+
+
+@each(
+    "text",
+    [
+        "I've no way to play a jingle, but I could text Ilse. Shall I?",
+        "A jingle can't be played from here. Shall I send Ilse the text alone?",
+    ],
+)
+def test_a_part_that_is_refused_is_heard(text: str) -> None:
+    assert hears(text) == "Then leave that out, and do the rest."
+    assert (hears(text, script=Script()) or "").startswith((PITY, "Yes"))
+
+
+def test_what_a_deed_has_cost_is_taken_note_of() -> None:
+    text = "Sent. I had to turn cellular on for that, and it is still on."
+    assert hears(text, script=then("And text Wren the same."), calls=1) == f"{WAITING} And text Wren the same."
+
+
+def test_a_goodbye_ends_it() -> None:
+    assert hears("Sent. Shall I also ring her?", "Fine. Have a good evening!", calls=1, met=True) is None
+    assert hears("Sent. Shall I also ring her?", calls=1, met=True) == ALL
+
+
+# days
+
+
+@each(
+    ("wish", "asked", "says"),
+    [
+        ("Book the court for Saturday at ten.", "Which date is that Saturday?", "Saturday, 20 March 2027."),
+        ("I see the vet on Tuesday the 6th.", "Tuesday the 6th of what month?", "Tuesday, 6 April 2027."),
+        (
+            "Remind me tomorrow to water the fig.",
+            "I have no calendar. What's today's date?",
+            "Today is Monday, 15 March 2027.",
+        ),
+    ],
+)
+def test_a_person_knows_the_date(wish: str, asked: str, says: str) -> None:
+    assert hears(asked, wish=wish, script=Script()) == says
+
+
+def test_but_not_if_its_brief_says_otherwise() -> None:
+    clock = Clock(now=1805068800.0, zone="Europe/London")
+    assert known_today(UserSpec("g", "o"), clock) == date(2027, 3, 15)
+    assert known_today(UserSpec("g", "o", does_not_know=("Today's date.",)), clock) is None
+
+
+@each(
+    ("words", "day"),
+    [
+        ("on Friday", date(2027, 3, 19)),
+        ("Monday the 29th", date(2027, 3, 29)),
+        ("the 1st", date(2027, 4, 1)),
+        ("tomorrow", date(2027, 3, 16)),
+        ("some day", None),
+    ],
+)
+def test_the_next_such_day_is_meant(words: str, day: date | None) -> None:
+    assert meant(words, TODAY) == day
+
+
+def test_days_as_people_say_them() -> None:
+    assert spoken(date(2027, 3, 6)) == "Saturday, 6 March 2027"
