@@ -8,6 +8,7 @@ holds so many episodes open at once and takes a step in each.
 import asyncio
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -15,13 +16,13 @@ import tempfile
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.load import ROOT
-from bench.server import free_port, rss_of, wait_for
+from bench.server import free_port, rss_of
 from bench.sessions import tree
 from bench.table import BudgetRow, show
 from sandbox_mcp.play.training import Episode
@@ -48,19 +49,31 @@ def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[by
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(arguments, env=environment, cwd=ROOT, stdout=messages, stderr=messages)
         try:
-            wait_for(port)
+            _wait_for(port, process)
             yield process
         finally:
             process.terminate()
             process.wait()
 
 
-async def episode(socket: ClientConnection, messages: Sequence[object]) -> float:
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """OpenEnv's server takes half a minute to import what it needs on a busy machine."""
+    for _ in range(1800):
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.1)
+    raise RuntimeError(f"nothing listens on port {port}")
+
+
+async def episode(connection: ClientConnection, messages: Sequence[object]) -> float:
     """One episode on an open connection; its reward."""
     answer = ""
     for message in messages:
-        await socket.send(json.dumps(message))
-        answer = await socket.recv()
+        await connection.send(json.dumps(message))
+        answer = await connection.recv()
     return json.loads(answer)["data"]["reward"]
 
 
@@ -71,8 +84,8 @@ async def rate(url: str, messages: Sequence[object], clients: int) -> float:
     async def client() -> None:
         nonlocal done
         while time.perf_counter() < until:
-            async with connect(url, additional_headers=TOKEN, compression=None) as socket:
-                if await episode(socket, messages) != 1.0:
+            async with connect(url, additional_headers=TOKEN, compression=None) as connection:
+                if await episode(connection, messages) != 1.0:
                     raise RuntimeError("an episode did not earn 1")
             done += 1
 
@@ -101,25 +114,25 @@ async def held(url: str, count: int, pids: Sequence[int]) -> tuple[float, float,
         batch = range(start, min(start + 100, count))
         opened = [connect(url, additional_headers=TOKEN, compression=None, ping_interval=None) for _ in batch]
         sockets += await asyncio.gather(*opened)
-        await asyncio.gather(*(_asked(socket, OURS[0]) for socket in sockets[start:]))
+        await asyncio.gather(*(_asked(one, OURS[0]) for one in sockets[start:]))
     each = (sum(map(rss_of, pids)) - before) / count / 1024
     taken: list[float] = []
 
     async def stepping(mine: Sequence[ClientConnection]) -> None:
-        for socket in mine:
+        for connection in mine:
             begun = time.perf_counter()
-            await _asked(socket, OURS[1])
+            await _asked(connection, OURS[1])
             taken.append(time.perf_counter() - begun)
 
     await asyncio.gather(*(stepping(sockets[number::16]) for number in range(16)))
-    await asyncio.gather(*(socket.close() for socket in sockets))
+    await asyncio.gather(*(one.close() for one in sockets))
     ordered = sorted(taken)
     return each, statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
 
 
-async def _asked(socket: ClientConnection, message: object) -> None:
-    await socket.send(json.dumps(message))
-    if "error" in json.loads(await socket.recv())["type"]:
+async def _asked(connection: ClientConnection, message: object) -> None:
+    await connection.send(json.dumps(message))
+    if "error" in json.loads(await connection.recv())["type"]:
         raise RuntimeError("a step was refused")
 
 

@@ -54,17 +54,16 @@ def serving(tmp_path: Path, *options: str) -> Iterator[str]:
     command = [sys.executable, "-m", "sandbox_mcp.app.cli", "serve", "--http", "--port", base.rpartition(":")[2]]
     kept = ["--log-dir", str(tmp_path / "logs"), "--rollouts", str(tmp_path / "rollouts")]
     environment = {**os.environ, "SANDBOX_MCP_API_TOKEN": TOKEN}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*command, *kept, *options], env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stderr is not None
-        while not (process.stderr.readline() or "logs: ").startswith("logs: "):
-            pass
-        yield base
-    finally:
-        process.terminate()
-        process.wait()
+    ) as process:
+        try:
+            assert process.stderr is not None
+            while not (process.stderr.readline() or "logs: ").startswith("logs: "):
+                pass
+            yield base
+        finally:
+            process.terminate()
 
 
 def test_openenv(tmp_path: Path) -> None:
@@ -134,11 +133,14 @@ def test_verifiers(tmp_path: Path) -> None:
         filled = f'sed "s#ENDPOINT#$OPENAI_BASE_URL#" "{form}" > "{config}"'
         script = f'{filled} && "{bin_ / "vf-eval"}" @ "{config}"'
         home = {"HOME": str(tmp_path), "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
-        environment = {**os.environ, **home, "SANDBOX_MCP_API_TOKEN": TOKEN, "UV_PYTHON": str(bin_ / "python")}
+        uv = {"UV_PYTHON": str(bin_ / "python"), "UV_NATIVE_TLS": "true"}
+        environment = {**os.environ, **home, **uv, "SANDBOX_MCP_API_TOKEN": TOKEN}
+        environment.pop("SSL_CERT_DIR", None)  # what our tests do without, uv needs
         endpoint = [sys.executable, "-m", "sandbox_mcp.app.cli", "endpoint", "--scenario", "wifi_off", "--"]
         done = subprocess.run(
             [*endpoint, "sh", "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
         )
     traces = [json.loads(line) for path in out.rglob("traces.jsonl") for line in path.read_text().splitlines()]
     assert traces, done.stdout[-2000:] + done.stderr[-2000:]
-    assert "reward=1.00" in done.stdout
+    assert [trace["errors"] for trace in traces] == [[]] * len(traces)
+    assert done.stdout.count("reward=1.00"), done.stdout[-3000:]
