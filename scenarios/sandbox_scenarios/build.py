@@ -117,6 +117,7 @@ def _built(
         offered=parts.offered(raw.offered),
         original=raw.original,
         generated=raw.generate is not None,
+        faults=tuple(parts.faults(raw.faults)),
     )
 
 

@@ -31,6 +31,7 @@ from typing import Any, TypeVar, cast
 
 from sandbox_mcp.engine import tools
 from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.tools.injected import FaultRule
 from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import BUILT_IN as WORLDS
 from sandbox_mcp.engine.worlds import named
@@ -55,7 +56,8 @@ def _frozen(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 _CLASSES: tuple[Any, ...] = (
-    Clock, Snapshot, model.Answer, model.CallConstraint, model.CallPattern, model.Exchange, model.Expected, model.Fact,
+    Clock, FaultRule, Snapshot,
+    model.Answer, model.CallConstraint, model.CallPattern, model.Exchange, model.Expected, model.Fact,
     model.MessageConstraint, model.Milestone, model.PlannedAct, model.PlannedCall, model.PlannedTurn, model.Scenario,
     model.Script, model.Solution, model.TableConstraint, model.UserSpec, model.ValueRef,
 )  # fmt: skip

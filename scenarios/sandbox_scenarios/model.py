@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.tools.injected import FaultRule
 from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import default
 
@@ -297,6 +298,7 @@ class Scenario:
     offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     original: Mapping[str, Any] | None = None
     generated: bool = False
+    faults: tuple[FaultRule, ...] = ()
     cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
 
     @property

@@ -5,12 +5,13 @@ the place where the author wrote it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from sandbox_mcp.engine.tools import Parameter, Tool, World, misfits
+from sandbox_mcp.engine.tools.injected import LOOKING, FaultRule
 from sandbox_mcp.engine.world import TableSchema
 from sandbox_mcp.engine.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
@@ -38,6 +39,7 @@ from sandbox_scenarios.schema import (
     RawAct,
     RawCall,
     RawConstraint,
+    RawFault,
     RawLine,
     RawMilestone,
     RawScenario,
@@ -166,6 +168,20 @@ class ScenarioParts:
             for name, tool in shown.items():
                 self._tool(tool, ("offered", variant, name))
         return raw
+
+    def faults(self, raws: Sequence[RawFault]) -> Iterator[FaultRule]:
+        """The faults that strike calls; some kinds strike only tools that look."""
+        for index, raw in enumerate(raws):
+            tool = self._tool(raw.tool, ("faults", index, "tool"))
+            if tool.action and raw.kind in LOOKING:
+                told = f"a fault {raw.kind!r} strikes tools that only look, and {raw.tool!r} acts"
+                raise ProblemError(("faults", index, "kind"), told)
+            bounds = raw.call if isinstance(raw.call, list) else [raw.call, raw.call]
+            if len(bounds) != 2 or bounds[0] > bounds[1]:
+                raise ProblemError(
+                    ("faults", index, "call"), "expected the number of a call, or the least and the most"
+                )
+            yield FaultRule(raw.tool, raw.kind, *bounds)
 
     def _tool(self, name: str, where: PartPath) -> Tool:
         tool = self._home.agent_tools.get(name)

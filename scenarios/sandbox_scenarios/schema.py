@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sandbox_mcp.engine.tools.injected import FaultKind
 from sandbox_scenarios.model import Category
 
 
@@ -150,6 +151,14 @@ class RawMilestone(RawConstraint):
     all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
 
 
+class RawFault(Strict):
+    """A fault that strikes one call of a tool once: the n-th, or with ``call: [1, 3]`` one of these by the seed."""
+
+    tool: str
+    kind: FaultKind
+    call: Annotated[int, Field(ge=1)] | list[Annotated[int, Field(ge=1)]] = 1
+
+
 class RawGenerator(Strict):
     """A Python function that makes the scenario, as ``file.py:function`` or ``module:function``, and its sizes."""
 
@@ -187,6 +196,7 @@ class RawScenario(Strict):
     original: dict[str, Any] | None = None
     draws: dict[str, Any] = {}
     generate: RawGenerator | None = None
+    faults: list[RawFault] = []
 
 
 class RawFile(Strict):

@@ -12,6 +12,7 @@ from sandbox_mcp.engine.tools import Bound, CallError, GateRule, Outcome, Plan, 
 from sandbox_mcp.engine.tools.calling import BROKEN, place_of
 from sandbox_mcp.engine.tools.declared import DueEvent
 from sandbox_mcp.engine.tools.gates import Gates
+from sandbox_mcp.engine.tools.injected import INJECTED, FaultKind, FaultRule, InjectedFaults, spoilt
 from sandbox_mcp.engine.tools.user_tools import CONFIRM
 from sandbox_mcp.engine.trajectory import Message, Role, SessionStarted, ToolCall
 from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
@@ -61,11 +62,12 @@ def home_of(started: SessionStarted) -> World:
 class Stage:
     """One world that calls are made in. ``running`` is its state and clock, ``gates`` what stands before its tools."""
 
-    __slots__ = ("gates", "home", "running")
+    __slots__ = ("_began", "faults", "gates", "home", "running")
 
     def __init__(
         self, home: World, state: Snapshot, clock: Clock, played: tuple[str, str, int],
         confirm: Collection[str] = (), rules: Sequence[GateRule] = (), knowledge: object = None,
+        faults: Sequence[FaultRule] = (),
     ) -> None:  # fmt: skip
         """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow."""
         seed = "/".join(map(str, played))
@@ -74,15 +76,20 @@ class Stage:
         looked_up = home.looked_up(knowledge, label)
         self.running = Running(state, clock, home.ids(seed), looked_up, home.fixed_in(label))
         self.gates = Gates(seed, confirm, rules)
+        self.faults = InjectedFaults(faults, seed)
+        self._began = state
 
     @classmethod
     def of(cls, scenario: Scenario, variant: str = BASE, seed: int = 0, knowledge: object = None) -> "Stage":
         """The stage of a scenario as it is before anything has happened."""
         rules = tuple(scenario.home.gates[name] for name in scenario.gates)
         played = (scenario.name, variant, seed)
-        stage = cls(scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge)
+        stage = cls(
+            scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge, scenario.faults
+        )
         with stage.running.transaction() as transaction:
             scenario.home.begin(transaction)
+        stage._began = stage.state
         return stage
 
     @classmethod
@@ -136,9 +143,19 @@ class Stage:
         if refused:
             return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
         before = self.now
-        outcome = run(self.running, call)
+        kind = self.faults.next(call.tool.name)
+        outcome = run(self.running, call) if kind is None else self.spoilt(call, kind)
         waited = self.now - before
-        return outcome, {**({"waited": waited} if waited else NOTHING), **outcome.notes}
+        struck = NOTHING if kind is None else {INJECTED: kind}
+        return outcome, {**({"waited": waited} if waited else NOTHING), **struck, **outcome.notes}
+
+    def spoilt(self, call: Bound, kind: FaultKind) -> Outcome:
+        """Run a call that a fault strikes, as it does now or as a log says it did.
+
+        Raises:
+            WorldFailedError: the world's own code broke.
+        """
+        return spoilt(self.running, call, kind, self._began)
 
     def again(self, call: Bound) -> Outcome:
         """Run a call that a log says has passed every gate."""
@@ -210,6 +227,8 @@ class Stage:
     def recall(self, event: ToolCall) -> None:
         """Do again what a recorded call did to the world and to the gates."""
         self.running.replay(event.changes)
+        if event.tool and (event.error is None or INJECTED in event.meta or event.error.kind == "execution"):
+            self.faults.next(event.tool)
         if event.tool and event.error is None:
             self.gates.spend(event.tool, event.arguments)
         if event.tool and "confirmation" in event.meta:

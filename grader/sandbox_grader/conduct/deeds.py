@@ -37,7 +37,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
     named = {person for call in heard.wanted for person in _people(call.tool, call.arguments)}
     for call in heard.calls:
         tool = call.called
-        if call.error is None and heard.labels.get(tool) is not False:
+        if call.changes or (call.error is None and heard.labels.get(tool) is not False):
             for person, said in _people(tool, call.arguments).items():
                 if person not in named:
                     yield ConductFinding(

@@ -108,11 +108,13 @@ class ObservedSession:
     @cached_property
     def deeds(self) -> tuple[ToolCall, ...]:
         """The calls that acted, for certain."""
-        return tuple(call for call in self.calls if call.error is None and self.labels.get(call.called))
+        return tuple(
+            call for call in self.calls if call.changes or (call.error is None and self.labels.get(call.called))
+        )
 
     def may_have_acted(self, call: ToolCall) -> bool:
         """Whether a call may have changed something: it succeeded, and nothing says that its tool only looks."""
-        return call.error is None and (bool(call.changes) or self.labels.get(call.called) is not False)
+        return bool(call.changes) or (call.error is None and self.labels.get(call.called) is not False)
 
     def says(self, tool: str, verbs: re.Pattern[str]) -> bool:
         """Whether a tool of this world declares one of these verbs for telling of it."""

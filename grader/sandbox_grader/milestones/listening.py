@@ -145,7 +145,7 @@ class Listener:
     def _own_words(self, index: int, deed: Fact) -> tuple[str, ...]:
         """The words for telling of it that are declared by the tools that did such a deed before a message."""
         kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
-        done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None)
+        done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None or call.changes)
         fit = (tools[name] for name in done if name in tools and kinds & kinds_of_tool(tools[name]))
         return tuple(dict.fromkeys(word for tool in fit for word in tool.said))
 
@@ -165,7 +165,7 @@ class Listener:
     def background(self) -> Background:
         """What was said and done in the session: a deed that is done later was not invented."""
         events, home = self._timeline.events, self._timeline.home
-        fine = [call for call in self._calls[1] if call.error is None]
+        fine = [call for call in self._calls[1] if call.error is None or call.changes]
         known, touched = list[str](), list[str]()
         for call in fine:
             _collect(call.result, known)

@@ -13,6 +13,7 @@ from sandbox_scenarios.stage import Stage, failed
 
 from sandbox_mcp.engine.tools import Bound, Outcome
 from sandbox_mcp.engine.tools.calling import without_arguments
+from sandbox_mcp.engine.tools.injected import INJECTED
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
 from sandbox_mcp.engine.world.faults import WorldFailedError
@@ -75,7 +76,8 @@ def _again(stage: Stage, event: ToolCall) -> Outcome:
     if tool is None:
         return Outcome(None, event.arguments)
     try:
-        return stage.again(Bound(tool, event.arguments))
+        call, struck = Bound(tool, event.arguments), event.meta.get(INJECTED)
+        return stage.again(call) if struck is None else stage.spoilt(call, struck)
     except WorldFailedError as failure:
         return Outcome(tool, event.arguments, fault=failed(failure))
 
