@@ -22,6 +22,12 @@ from sandbox_mcp.app.cli.options import FILE
     help="A name whose values are left out. May be repeated.",
 )
 @click.option(
+    "--reads",
+    multiple=True,
+    metavar="TOOL",
+    help="A tool that only looks, though the server does not say so. May be repeated.",
+)
+@click.option(
     "--header",
     "headers",
     multiple=True,
@@ -29,7 +35,9 @@ from sandbox_mcp.app.cli.options import FILE
     help="With a URL: a header, and the environment variable that holds its value. May be repeated.",
 )
 @click.argument("server", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server: tuple[str, ...]) -> None:
+def command(
+    out: Path, redact: tuple[str, ...], reads: tuple[str, ...], headers: tuple[str, ...], server: tuple[str, ...]
+) -> None:
     """Stand between a client and an MCP server, and record every call on a tape.
 
     SERVER is a command, best after --, or a URL, and comes after all options. Have your client start this command in
@@ -58,7 +66,7 @@ def command(out: Path, redact: tuple[str, ...], headers: tuple[str, ...], server
     upstream = Upstream(url=url, headers=values) if url else Upstream(command=server)
 
     async def mirror() -> None:
-        with recording(out, frozenset(redact)) as recorder:
+        with recording(out, frozenset(redact), frozenset(reads)) as recorder:
             async with mirrored(upstream, recorder, warn) as face:
                 await serve_stdio(face, longest=LONGEST)
 

@@ -232,7 +232,7 @@ def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bo
     from sandbox_grader.grading.scores import KEPT_FROM
     from sandbox_grader.reporting.many import SuiteFinder
 
-    from sandbox_mcp.app.authoring.over_tapes import check_answered
+    from sandbox_mcp.app.authoring.over_tapes import unanswered
     from sandbox_mcp.app.run.by_hand import PlayableSuite
     from sandbox_mcp.app.run.evaluate import play_run
     from sandbox_mcp.app.run.folder import RunFolder
@@ -249,7 +249,7 @@ def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bo
         jobs_from(options, users)  # before the selectors, which may be read from where a person types
         chosen = picked(suite, options)
         if type(chosen) is PlayableSuite:
-            check_answered(chosen, chosen.names())
+            warn(*map(str, unanswered(chosen, chosen.names())))
         report = play_run(
             options,
             agent,

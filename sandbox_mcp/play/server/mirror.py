@@ -7,6 +7,7 @@ answers alike) never reaches the tape, not even where another call or answer rep
 """
 
 import json
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -69,7 +70,11 @@ def writing(path: Path) -> Generator[None]:
 class TapeWriter:
     """Writes takes on a tape, line by line. All of it raises SandboxError where the tape cannot be written."""
 
-    def __init__(self, path: Path, descriptor: int, redacted: frozenset[str]) -> None:
+    def __init__(
+        self, path: Path, descriptor: int, redacted: frozenset[str], reads: frozenset[str] = frozenset()
+    ) -> None:
+        """``reads`` are tools that only look, though the server does not say so."""
+        self._reads = reads
         self._path = path
         self._descriptor = descriptor
         self._redacted = redacted
@@ -91,7 +96,8 @@ class TapeWriter:
             listed = wire(tool)
             if self._listed.get(tool.name) != listed:
                 self._listed[tool.name] = listed
-                self._write({"kind": "tool", **cleaned(listed, self._secrets), "name": tool.name})
+                said = {"reads": True} if tool.name in self._reads else {}
+                self._write({"kind": "tool", **cleaned(listed, self._secrets), "name": tool.name, **said})
 
     def hide(self, headers: Mapping[str, str]) -> None:
         """Write the values of these headers nowhere, nor what stands in one behind its scheme, as in ``Bearer ...``."""
@@ -103,14 +109,21 @@ class TapeWriter:
         schemas = json.dumps([[tool.input_schema, tool.output_schema] for tool in tools])
         return [name for name in sorted(self._redacted) if json.dumps(name) not in schemas]
 
-    def record(self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    def unknown_reads(self) -> Sequence[str]:
+        """The tools said to look that the server does not list: they may be misspelt."""
+        return sorted(self._reads - self._listed.keys())
+
+    def record(
+        self, tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any], took: float | None = None
+    ) -> None:
         """Write a call and what came of it; what was secret in one call is so in all calls and answers from then on."""
         if self._redacted:
             self._secrets.update(secrets_in([arguments, result], self._redacted))
         given = cleaned(without(arguments, self._redacted), self._secrets)
         clean = cleaned(result, self._secrets)
-        self._write({"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean})
-        if TapeTool(tool.name, wire(tool)).acts and result.get("isError") is not True:
+        line = {"kind": "call", "tool": tool.name, "arguments": given, "before": self._acted, "result": clean}
+        self._write({**line, **({} if took is None else {"took": round(took, 4)})})
+        if tool.name not in self._reads and TapeTool(tool.name, wire(tool)).acts and result.get("isError") is not True:
             self._acted += 1
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -119,7 +132,7 @@ class TapeWriter:
 
 
 @contextmanager
-def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
+def recording(path: Path, redacted: frozenset[str], reads: frozenset[str] = frozenset()) -> Generator[TapeWriter]:
     """A recorder at the end of a tape, new or old; a last line that was cut off by a crash is taken away.
 
     Raises:
@@ -138,7 +151,11 @@ def recording(path: Path, redacted: frozenset[str]) -> Generator[TapeWriter]:
                     raise SandboxError(told)
                 mend_log(path)
             file = held.enter_context(path.open("ab", buffering=0))
-        yield TapeWriter(path, file.fileno(), redacted)
+        try:
+            yield TapeWriter(path, file.fileno(), redacted, reads)
+        finally:
+            if not path.stat().st_size:  # as where the server could not be reached
+                path.unlink()
 
 
 @asynccontextmanager
@@ -160,6 +177,8 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
             recorder.list(tools)
             for what in _kept_back(client.server_capabilities):
                 tell(f"not passed on: {what}")
+            for name in recorder.unknown_reads():
+                tell(f"the server lists no tool {name!r}, which --reads names")
             for name in recorder.unlisted(tools):
                 tell(f"no tool lists {name!r}, which is to be left out; calls and answers are searched for it anyhow")
             entered = True
@@ -220,13 +239,15 @@ class _Mirror:
         async with self._one_by_one:
             if params.name not in self._tools:
                 self._recorder.list(await self.listed())
+            begun = time.perf_counter()
             result = await self._answer(params)
+            took = time.perf_counter() - begun
             tool = self._tools.get(params.name)
             if tool is None:
                 self._once(f"not on the tape: calls of {params.name}, which the server does not list")
             else:
                 arguments, sent = params.arguments or {}, wire(result)
-                self._recorder.record(tool, arguments, sent)
+                self._recorder.record(tool, arguments, sent, took)
                 for what in _changed_at_replay(tool, arguments, sent):
                     self._once(f"not unchanged at replay: {what}")
         structured = result.structured_content

@@ -33,7 +33,8 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.calling import Outcome, call, present
 from sandbox_mcp.engine.world import Clock, snapshot_of
 from sandbox_mcp.engine.worlds import load
-from sandbox_mcp.play.server.mirror import MOST_PAGES, Upstream, mirrored, recording
+from sandbox_mcp.play.server.mirror import mirrored, recording
+from sandbox_mcp.play.session.upstream import MOST_PAGES, Upstream
 from tests.each import each
 from tests.session.full_disks import no_file_beyond
 from tests.warm import program
@@ -489,3 +490,18 @@ def test_what_is_secret_is_no_part_of_a_number_or_a_word_like_it(tmp_path: Path)
         tape.record(tool, {"pin": 1}, answered)
     lines = [json.loads(line) for line in (tmp_path / "tape.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["result"] for line in lines] == [answered, answered]
+
+
+def test_what_is_hidden_is_hidden_in_every_copy():
+    from base64 import b64encode
+    from urllib.parse import quote
+
+    from sandbox_mcp.engine.worlds.recorded.hiding import cleaned, secrets_in
+
+    secret = "p\u00e4ss wort/9!"
+    secrets = frozenset(secrets_in({"PassWord": secret}, frozenset({"password"})))
+    assert secrets == {secret}
+    login = b64encode(f"user:{secret}".encode()).decode()
+    for copy in (secret.upper(), secret[::-1], quote(secret, safe=""), b64encode(secret.encode()).decode(), login):
+        kept = cleaned({"told": f"it is {copy}."}, secrets)["told"]
+        assert "[redacted]" in kept, copy

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from sandbox_mcp.app.authoring.server_check.seen import SeenServer
 from sandbox_mcp.engine.worlds.recorded import TapeTool
-from sandbox_mcp.engine.worlds.recorded.guessing import ACTING
 
 ALIKE = 0.6
 """From which Jaccard similarity of words on two names are told; ToolScan's confusable environments have 0.3 to 0.5."""
@@ -27,6 +26,24 @@ LONG_RESULT = 40_000
 SHORTEST = 3
 """How many words a description needs to say more than a name."""
 TOOLSCAN = "ToolScan, section 4"
+CHANGING = frozenset(
+    [
+        "add",
+        "create",
+        "delete",
+        "edit",
+        "insert",
+        "modify",
+        "move",
+        "remove",
+        "rename",
+        "send",
+        "set",
+        "update",
+        "write",
+    ]
+)
+"""Verbs that leave no doubt that something is changed."""
 TYPING = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"})
 """Keywords of which any says of what type a value is."""
 SPEC = "MCP specification, server/tools"
@@ -279,7 +296,7 @@ def _annotations(seen: SeenServer) -> Iterator[ServerFinding]:
     yield from _found("no_annotations", silent)
     yield from _found("contradicting_annotations", (name for name in reading if name in destroying))
     verbs = {name: re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)[:1] for name in reading}
-    acting = (name for name, verb in verbs.items() if ACTING & {word.lower() for word in verb})
+    acting = (name for name, verb in verbs.items() if CHANGING & {word.lower() for word in verb})
     yield from _found("doubtful_annotation", acting)
 
 

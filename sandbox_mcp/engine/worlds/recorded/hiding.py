@@ -5,12 +5,14 @@ text. Those of fewer than ``SHORTEST`` characters are left out of arguments alon
 """
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any, cast
+from urllib.parse import quote, quote_plus
 
-from sandbox_mcp.engine.worlds.recorded.tape import REDACTED
+from sandbox_mcp.engine.worlds.recorded.tape import REDACTED, is_secret
 
 SHORTEST = 4
 """How long a secret must be to be looked for in answers: shorter ones are in many a word."""
@@ -23,7 +25,7 @@ def secrets_in(value: Any, names: frozenset[str], inside: bool = False) -> Itera
             value = json.loads(value)
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[str, Any]", value).items():
-            yield from secrets_in(item, names, inside or name in names)
+            yield from secrets_in(item, names, inside or is_secret(name, names))
     elif isinstance(value, list):
         for item in cast("list[Any]", value):
             yield from secrets_in(item, names, inside)
@@ -53,11 +55,7 @@ class _Cleaner:
 
     def __init__(self, secrets: AbstractSet[str]) -> None:
         self._secrets = secrets
-        self._written = {
-            form
-            for secret in secrets
-            for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-        }
+        self._written = {form for secret in secrets for form in _copies(secret) if len(form) >= SHORTEST}
         self._lengths = sorted({len(form) for form in self._written}, reverse=True)
         self._starts = {form[:SHORTEST] for form in self._written}
 
@@ -84,3 +82,17 @@ class _Cleaner:
             else:
                 place += 1
         return "".join([*kept, text[begun:]])
+
+
+def _copies(secret: str) -> Iterator[str]:
+    """How a secret may stand in what repeats it: as it is, in JSON, in other letters, backwards, encoded."""
+    yield from (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (secret.upper(), secret.lower(), secret[::-1], quote(secret, safe=""), quote_plus(secret), quote(secret))
+    data = secret.encode("utf-8", "surrogatepass")
+    yield from (data.hex(), data.hex().upper())
+    if len(data) < SHORTEST + 2:
+        return
+    for lead in range(3):  # as part of a longer text it may begin at any of three places in a group of base64
+        whole = b64encode(b"\0" * lead + data).decode()
+        inner = whole[(0, 2, 3)[lead] : len(whole) - (0, 3, 2)[(lead + len(data)) % 3]]
+        yield from (inner, inner.replace("+", "-").replace("/", "_"))

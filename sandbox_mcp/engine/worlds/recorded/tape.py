@@ -11,7 +11,7 @@ crash is left out.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -122,11 +122,16 @@ def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> D
     return tool, canonical_text(without(arguments, redacted))
 
 
+def is_secret(name: str, redacted: Collection[str]) -> bool:
+    """Whether a name is one of those whose values are left out, in small or capital letters."""
+    return name in redacted or any(name.casefold() == other.casefold() for other in redacted)
+
+
 def without(value: Any, redacted: frozenset[str]) -> Any:
     """A JSON value with what stands under secret names, however deep, left out."""
     if isinstance(value, Mapping):
         pairs = cast("Mapping[str, Any]", value).items()
-        return {name: REDACTED if name in redacted else without(item, redacted) for name, item in pairs}
+        return {name: REDACTED if is_secret(name, redacted) else without(item, redacted) for name, item in pairs}
     if isinstance(value, list | tuple):
         return [without(item, redacted) for item in cast("Sequence[Any]", value)]
     return value
