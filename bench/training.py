@@ -79,6 +79,8 @@ async def episode(connection: ClientConnection, messages: Sequence[object]) -> f
 
 async def rate(url: str, messages: Sequence[object], clients: int) -> float:
     """Episodes a second by so many clients, each of which opens a connection for every episode."""
+    async with connect(url, additional_headers=TOKEN, compression=None) as connection:
+        await episode(connection, messages)  # what is read once
     until, done = time.perf_counter() + SECONDS, 0
 
     async def client() -> None:
@@ -110,9 +112,12 @@ async def held(url: str, count: int, pids: Sequence[int]) -> tuple[float, float,
     """Hold so many episodes open: KB for each, and the median and 99th percentile of seconds that a step takes."""
     before = sum(map(rss_of, pids))
     sockets: list[ClientConnection] = []
-    for start in range(0, count, 100):
-        batch = range(start, min(start + 100, count))
-        opened = [connect(url, additional_headers=TOKEN, compression=None, ping_interval=None) for _ in batch]
+    for start in range(0, count, 25):
+        batch = range(start, min(start + 25, count))
+        opened = [
+            connect(url, additional_headers=TOKEN, compression=None, ping_interval=None, open_timeout=100)
+            for _ in batch
+        ]
         sockets += await asyncio.gather(*opened)
         await asyncio.gather(*(_asked(one, OURS[0]) for one in sockets[start:]))
     each = (sum(map(rss_of, pids)) - before) / count / 1024
