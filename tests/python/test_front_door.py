@@ -144,7 +144,7 @@ def test_by_hand_the_user_is_the_one_of_any_session() -> None:
     with Suite()["coach_by_another_name"].open() as phone:
         told = phone.session.spec.scenario.user
         assert told.wants_not
-        assert phone.session.user == ScriptedUser.of(told)
+        assert phone.session.user == ScriptedUser.of(told, phone.session.spec.scenario.clock)
 
 
 @each(

@@ -65,7 +65,7 @@ async def test_a_scenario_is_played_by_messages_and_calls(server: Served, era: s
         await agent.call_tool("send_message_with_phone_number", text)
         told = (await server.api("POST", f"{session}/messages", {"text": "The message to Wren is sent."})).json()
     log = parse_trajectory((await server.api("GET", f"{session}/trajectory")).content)
-    assert asked["reply"].startswith("Yes, please.")
+    assert asked["reply"].startswith("You can turn low battery mode off")
     assert not asked["over"]
     assert told == {"reply": None, "over": True, "reason": "user_ended", "notices": []}
     assert log.ended
