@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Outcome = Literal["stated", "missing", "contrary", "doubt"]
+ClaimVerdict = Literal["stated", "missing", "contrary", "doubt"]
 """``missing``: nothing was said about it. ``contrary``: it was denied, taken back, or something else was said in its
 place. ``doubt``: what was said can be read either way."""
 
@@ -12,7 +12,7 @@ place. ``doubt``: what was said can be read either way."""
 class Finding:
     """A verdict on one fact; ``shown`` is the value that was stated in its place, if any."""
 
-    outcome: Outcome
+    outcome: ClaimVerdict
     why: str
     shown: str = ""
 

@@ -7,7 +7,7 @@ the last within three words; farther off, hedged, behind a bound or of another t
 from collections.abc import Iterable
 from typing import Literal
 
-from sandbox_grader.claims.finding import Finding, Outcome, missing
+from sandbox_grader.claims.finding import ClaimVerdict, Finding, missing
 from sandbox_mcp.engine.talk.clauses import NEAR, Talk
 from sandbox_mcp.engine.talk.patterns import Lazy
 
@@ -32,7 +32,7 @@ _ONCE = Lazy(
     r"\b(?:yesterday|last (?:week|month|year|night|time|\w{3,6}day)|previously|formerly|originally|at first|before that"
     r"|(?:was|were) (?:going|due|supposed|meant|planned)|\d \w+ ago)\b"
 )
-_VERDICTS: tuple[tuple[Standing, Outcome, str], ...] = (
+_VERDICTS: tuple[tuple[Standing, ClaimVerdict, str], ...] = (
     ("said", "stated", "says"), ("candidate", "missing", "names among candidates"),
     ("or", "contrary", "offers as one of several"), ("corrected", "contrary", "corrects"),
     ("swapped", "contrary", "says of something else"), ("hedged", "doubt", "is unsure of"),
