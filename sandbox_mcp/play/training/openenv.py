@@ -91,7 +91,7 @@ class OpenEnvClient:
         seed = asked.get("seed")
         if "scenario" in asked:
             task = TrainingTask.of({**asked, "seed": seed})
-            world = self._host.suite.world(task.scenario)
+            world = self._host.suite.get(task.scenario).home.name
             if world != self._world:
                 raise TaskError(
                     f"scenario {task.scenario!r} is of world {world!r}; this is the wire of {self._world!r}"

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from sandbox_scenarios import ScenarioError
@@ -82,10 +83,14 @@ class OpenEnvWire:
             WireError: there is none of that name in the suite.
         """
         world = request.path_params.get("world") or self._home
-        if world not in self._host.suite.worlds_played():
-            known = ", ".join(self._host.suite.worlds_played())
+        if world not in self._worlds:
+            known = ", ".join(self._worlds)
             raise WireError("VALIDATION_ERROR", f"no scenario is of world {world!r}; known: {known}")
         return world
+
+    @cached_property
+    def _worlds(self) -> tuple[str, ...]:
+        return self._host.suite.worlds_played()
 
     def _metadata(self, request: Request) -> Mapping[str, Any]:
         world = self._world(request)
