@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 
 from sandbox_clients.base import ToolInfo
 from sandbox_clients.chat_agent import Asking, ChatAgent, Output
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider
@@ -84,7 +85,7 @@ class _MessagesAsking(Asking):
     def keep(self, answer: ModelAnswer) -> None:
         """Take in an answer: its blocks, or where there are none, its text and its calls."""
         asked = (
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": loads(call.arguments)}
             for call in answer.calls
         )
         blocks = answer.parts or ({"type": "text", "text": answer.text}, *asked)

@@ -5,7 +5,6 @@ folder: a virtual environment, and beside it ``node_modules`` for what comes fro
 What is in an environment is read from its files, without starting it.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 
 VARIABLE = "SANDBOX_MCP_AGENTS"
@@ -76,7 +76,7 @@ def node_versions_in(name: str, packages: Iterable[str]) -> dict[str, str | None
     for package in packages:
         about = folder(name) / "node_modules" / package / "package.json"
         try:
-            found[package] = str(json.loads(about.read_text(encoding="utf-8"))["version"])
+            found[package] = str(loads(about.read_text(encoding="utf-8"))["version"])
         except (OSError, ValueError, KeyError):
             found[package] = None
     return found

@@ -4,7 +4,6 @@ Policy: a framework runs in a process of its own, in whatever environment has it
 need not agree. Which versions of it that environment has is found out before a run begins, and written into its logs.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from sandbox_clients.base import UnknownAgentError
 from sandbox_clients.environments import bin_of, node_versions_in, python_of, versions_here, versions_in
 from sandbox_clients.line_agent import LineAgent
 from sandbox_clients.settings import AgentSettings
+from sandbox_mcp.engine.bounded import loads
 
 WORKERS = Path(__file__).parent / "workers"
 
@@ -118,7 +118,7 @@ def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | No
     command = [str(python), str(WORKERS / "lines.py"), *distributions]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
-        found: dict[str, Any] = json.loads(done.stdout)
+        found: dict[str, Any] = loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise UnknownAgentError(f"{str(python)!r} cannot be run as a Python: {error}") from error
     return found

@@ -16,6 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from sandbox_clients.base import AgentError, Era, ToolInfo, ToolOutput, ToolRequest, Tools
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import error_line, inner_errors
 from sandbox_mcp.engine.tools.calling import as_text, is_object
 from sandbox_mcp.engine.tools.races import BATCH_KEY
@@ -200,7 +201,7 @@ def compiled_schema(schema: str) -> Any:
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    parsed = json.loads(schema)
+    parsed = loads(schema)
     kind = validator_for(parsed)
     try:
         kind.check_schema(parsed)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sandbox_clients.base import ToolInfo
+from sandbox_mcp.engine.bounded import loads
 
 TOOLS = "Your tools, one JSON object a line, with the JSON Schema of the arguments that each takes:"
 RULES = """\
@@ -78,7 +79,7 @@ def tools_in(text: str) -> list[Mapping[str, Any]] | None:
     if TOOLS not in text or RULES not in text:
         return None
     listed = text.partition(f"{TOOLS}\n")[2].partition(RULES)[0]
-    return [cast("Mapping[str, Any]", json.loads(line)) for line in listed.splitlines() if line.strip()]
+    return [cast("Mapping[str, Any]", loads(line)) for line in listed.splitlines() if line.strip()]
 
 
 def read_step(text: str) -> WrittenStep:

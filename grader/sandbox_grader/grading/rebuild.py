@@ -24,6 +24,7 @@ from sandbox_scenarios.variants import actions
 
 from sandbox_grader.grading.course import is_replay
 from sandbox_grader.grading.values import is_array, is_number, is_object, same_value, within_floats
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.calling import without_arguments
 from sandbox_mcp.engine.tools.results import unwrapped
@@ -331,7 +332,7 @@ def forms(recorded: Any, deep: int = 0) -> Iterator[Any]:
         yield from forms(recorded[0].get("text", recorded[0].get("json")), deep + 1)
     elif isinstance(recorded, str) and recorded[:1] in '{["ntf-0123456789':
         try:
-            value: Any = json.loads(recorded)
+            value: Any = loads(recorded)
         except (ValueError, RecursionError):
             return
         yield from forms(value, deep + 1)

@@ -4,7 +4,6 @@ Policy: logs are read one at a time; of each the scores are kept with the reason
 nothing else of what happened in it. State that a log of our tools lacks is rebuilt where its results bear that out.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from sandbox_grader.grading.rebuild import Rebuilt, rebuilt
 from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.reporting.report import Report, Unreadable
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 
@@ -126,7 +126,7 @@ def read_report(path: Path | str, find: Find | None = None, mode: Mode = "strict
         logs = find_logs([path])
         return grade_logs(logs, find, mode, metric=metric, skip_unreadable=True, name=str(path))
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        data: Any = loads(path.read_text(encoding="utf-8"))
         return Report(
             sessions=[Scores.from_json(item, data["mode"]) for item in data["sessions"]],
             mode=data["mode"],

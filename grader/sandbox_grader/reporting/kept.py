@@ -22,6 +22,7 @@ from sandbox_grader.grading.metric import Verdict
 from sandbox_grader.grading.metrics import summed_details
 from sandbox_grader.grading.scores import KEPT_FROM, Scores
 from sandbox_grader.grading.spending import Spent
+from sandbox_mcp.engine.bounded import inflated, loads
 from sandbox_mcp.engine.trajectory import TrajectoryError
 from sandbox_mcp.engine.trajectory.finding import LogPaths, folder_of
 from sandbox_mcp.engine.trajectory.log import log_digest
@@ -37,6 +38,8 @@ KEYS = 8
 """Of how many gradings, by other options or another state of the code, scores are kept."""
 NAMED = "mtu_bench"
 """The family whose details have rows that are named after the session."""
+BEYOND = 1e100
+"""No figure of a score is as large."""
 _BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError)
 """What reading a file raises that is not what we wrote."""
 
@@ -108,13 +111,13 @@ class SharedScores:
         told = self._told.get(counted) or self._told.setdefault(counted, self._read(counted))
         found = Scores(session=graded.session, trial=graded.trial, seconds=graded.seconds, path=path, **told)
         if self._details:
-            return _named(found, dict.fromkeys(found.verdicts, ()) | json.loads(graded.told.details))
+            return _named(found, dict.fromkeys(found.verdicts, ()) | _parsed(graded.told.details))
         rows = found.verdicts[NAMED].details if NAMED in found.verdicts else ()
         return _named(found, {NAMED: rows}) if any("id" in row for row in rows) else found
 
     def _read(self, counted: Sequence[str]) -> dict[str, Any]:
-        scenario, variant, categories, mode, agent, origin = json.loads(counted[0])
-        reason, spoiled, ending, detail, spent, course = json.loads(counted[1])
+        scenario, variant, categories, mode, agent, origin = _parsed(counted[0])
+        reason, spoiled, ending, detail, spent, course = _parsed(counted[1])
         return {
             "scenario": scenario, "variant": variant, "categories": tuple(categories), "mode": mode, "agent": agent,
             "origin": origin, "reason": reason, "spoiled": spoiled, "ending": ending, "detail": detail,
@@ -124,7 +127,7 @@ class SharedScores:
 
     def _verdict(self, text: str) -> tuple[str, Verdict]:
         if text not in self._verdicts:
-            family, values, inconclusive, details = json.loads(text)
+            family, values, inconclusive, details = _parsed(text)
             self._verdicts[text] = family, Verdict(values, tuple(details), inconclusive)
         return self._verdicts[text]
 
@@ -380,7 +383,19 @@ def _packed(value: Any) -> bytes:
 
 
 def _read(packed: bytes) -> Any:
-    return json.loads(zlib.decompress(packed))
+    return _parsed(inflated(packed))
+
+
+def _parsed(text: str | bytes) -> Any:
+    """A value that was kept; no figure of ours is beyond what means can be taken of."""
+    return loads(text, parse_constant=_figure, parse_float=_figure)
+
+
+def _figure(literal: str) -> float:
+    figure = float(literal)
+    if not abs(figure) < BEYOND:  # which NaN is not either
+        raise ValueError(f"{literal} is no figure of a score")
+    return figure
 
 
 @contextmanager

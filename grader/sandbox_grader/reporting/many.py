@@ -7,7 +7,6 @@ what scores depend on, as with metrics and worlds of other packages, each log is
 nor is it where the folder cannot be written to. Scores are the same either way.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from sandbox_grader.plugins import found_outside
 from sandbox_grader.reporting.grade_logs import Find, grade_logs
 from sandbox_grader.reporting.kept import GradedLog, ScoreBook, SharedScores, ToldScores, without_collection
 from sandbox_grader.reporting.report import Report, Unreadable
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.processes import process_pool
 from sandbox_mcp.engine.trajectory import TrajectoryError
@@ -174,9 +174,9 @@ class LogOutline:
         if head is None or trial is None or not ended or len(walls) != lines.count(b"\n"):
             return None
         try:
-            told: list[Any] = [json.loads(walls[place]) for place in (0, -1)]
+            told: list[Any] = [loads(walls[place]) for place in (0, -1)]
             begin, end = (dict[str, Any](wall) if is_object(wall) else dict[str, Any]() for wall in told)
-            session = str(json.loads(head[1]))
+            session = str(loads(head[1]))
         except ValueError:
             return None
         before = lines[head.end() : trial.start(1)]

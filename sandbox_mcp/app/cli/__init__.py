@@ -107,6 +107,8 @@ def main() -> None:
         fail(*error.lines)
     except MemoryError:
         fail("there is not enough memory for this")
+    except RecursionError:
+        fail("something that was to be read nests too deeply")
     except FileExistsError as error:
         fail(f"{str(error.filename)!r} is there already, and is not a folder; name another place")
     except OSError as error:

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from sandbox_mcp.app.endpoint import chat, gemini, messages, responses
 from sandbox_mcp.app.endpoint.reply import Brain, Move, PlannedFault
 from sandbox_mcp.app.endpoint.wire import BadRequestError, Protocol, RequestBody, WireAnswer, answer, tokens
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import error_line
 
 MODEL = "scripted"
@@ -82,7 +83,7 @@ class Endpoint:
 async def _body(request: Request) -> RequestBody:
     """A request's JSON, and in it what Google's protocol says in the address instead."""
     try:
-        body = json.loads(await request.body())
+        body = loads(await request.body())
     except (ValueError, RecursionError) as problem:
         raise BadRequestError(f"the body is not JSON: {problem}") from problem
     if not isinstance(body, dict):

@@ -4,10 +4,11 @@ Policy: only wrappings that real clients were seen to use are taken off; any oth
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+
+from sandbox_mcp.engine.bounded import loads
 
 HEADING = re.compile(r"\AWall time: [0-9.]+ seconds\nOutput:\n?")
 
@@ -22,7 +23,7 @@ def bare(output: str) -> str:
     """
     output = HEADING.sub("", output, count=1)
     try:
-        value: Any = json.loads(output)
+        value: Any = loads(output)
     except (ValueError, RecursionError):
         return _printed(output) or output
     if not isinstance(value, Mapping):

@@ -22,6 +22,7 @@ from sandbox_mcp.app.report.errors import ReportError
 from sandbox_mcp.app.report.filters import where
 from sandbox_mcp.app.report.reading import UNREAD, IndexedLog, LogReading, UnreadLog
 from sandbox_mcp.app.report.run_sources import RunSource
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.trajectory import Trajectory
 
@@ -188,7 +189,7 @@ class Index:
     def runs(self) -> list[RunSource]:
         """The runs, in the order in which they were found."""
         rows = self.store.execute("SELECT key, path, manifest FROM runs ORDER BY rowid")
-        return [RunSource(row["key"], Path(row["path"]), json.loads(row["manifest"])) for row in rows]
+        return [RunSource(row["key"], Path(row["path"]), loads(row["manifest"])) for row in rows]
 
     def rows(
         self, run: str, query: str = "", sort: str = "worst", offset: int = 0, limit: int = -1
@@ -220,7 +221,7 @@ class Index:
         # in an order that does not tell which process was done first
         query = f"SELECT {', '.join(COLUMNS)}, tokens, floor, facts FROM sessions WHERE run = ? ORDER BY id"  # noqa: S608
         for row in self.store.execute(query, (run,)):
-            facts: dict[str, Any] = json.loads(zlib.decompress(row["facts"])) if row["facts"] else {}
+            facts: dict[str, Any] = loads(zlib.decompress(row["facts"])) if row["facts"] else {}
             yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
 
     def kept(self, run: RunSource, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -229,7 +230,7 @@ class Index:
         stamp = json.dumps([self.reading.mode, *sessions, run.manifest], sort_keys=True)
         row = self.store.execute("SELECT stamp, data FROM overviews WHERE run = ?", (run.key,)).fetchone()
         if row is not None and row["stamp"] == stamp:
-            found: dict[str, Any] = json.loads(zlib.decompress(row["data"]))
+            found: dict[str, Any] = loads(zlib.decompress(row["data"]))
             return found
         made = work()
         packed = zlib.compress(json.dumps(made).encode())
@@ -261,5 +262,5 @@ class Index:
 
 def _row(row: sqlite3.Row) -> dict[str, Any]:
     found = {name: row[name] for name in COLUMNS}
-    lists = {name: json.loads(found[name] or "[]") for name in ("categories", "tools")}
+    lists = {name: loads(found[name] or "[]") for name in ("categories", "tools")}
     return {**found, **lists, "flaky": bool(found["flaky"]), "detail": True}

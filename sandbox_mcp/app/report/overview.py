@@ -4,7 +4,6 @@ Policy: figures are the grader's, with the grader's intervals over scenarios. A 
 first one, so that the counts add up to the sessions that did not get everything.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from sandbox_grader.reporting.statistics import (
 from sandbox_mcp.app.report.index import Index
 from sandbox_mcp.app.report.run_sources import RunSource
 from sandbox_mcp.app.run.folder import SUMMARY
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.plurals import counted
 
 MOST = 8
@@ -215,7 +215,7 @@ def _errors(rows: _Rows) -> list[dict[str, Any]]:
 def _ceiling(source: RunSource, mode: str) -> float | None:
     """What the reference got on the same scenarios, where ``run`` worked it out and it is not everything."""
     try:
-        summary: Any = json.loads((source.path / SUMMARY).read_text(encoding="utf-8"))
+        summary: Any = loads((source.path / SUMMARY).read_text(encoding="utf-8"))
         if (summary["mode"], summary["metric"]) != (mode, SCORE):
             return None
         ceiling = float(summary["bounds"]["ceiling"]["score"])

@@ -5,7 +5,6 @@ is abandoned; its log can be graded at any moment.
 """
 
 import copy
-import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from sandbox_scenarios.instances import instances
 from sandbox_scenarios.selectors import select
 
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import MemoryLog, Trajectory
@@ -62,7 +62,7 @@ class SessionAtHand:
         found = self.session.call(_text("the name of a tool", name), copy.deepcopy(arguments))
         if found.error is not None:
             raise ToolRefusedError(found.error)
-        return unwrapped(json.loads(found.text))
+        return unwrapped(loads(found.text))
 
     def say(self, text: str) -> str | None:
         """Say something to the user and get the reply; None once the user has left.

@@ -23,6 +23,7 @@ from typing import Any, cast
 
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.unit import Shard, Unit
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import INFRASTRUCTURE, LogWriter, Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import logs_at
 from sandbox_mcp.engine.trajectory.log import log_bytes
@@ -45,7 +46,7 @@ FIXED = ("schema", "agent", "user")
 def manifest_in(folder: Path) -> Mapping[str, Any]:
     """What a run says of itself; nothing where it says nothing, or the file of that name is another program's."""
     try:
-        data: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        data: Any = loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
     told = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
@@ -220,7 +221,7 @@ class RunFolder:
         """
         path = self.root / MANIFEST
         try:
-            found: Any = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            found: Any = loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         except (OSError, ValueError) as error:
             raise RunError(f"{str(path)!r} is not a manifest of a run: {error}") from error
         if not isinstance(found, dict):

@@ -20,6 +20,7 @@ from sandbox_grader.milestones.telling import DoubtfulFact
 from sandbox_grader.reporting.doubts import DoubtfulSession
 
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.play.models.asking import EndpointError, EndpointSettings
 from sandbox_mcp.play.models.completions import Completions
 
@@ -141,7 +142,7 @@ def reason_in(answer: str) -> str:
     found = re.search(r'"why"\s*:\s*("(?:[^"\\]|\\.)*")', answer)
     if found:
         with suppress(ValueError):  # it may have escapes that JSON does not know
-            return str(json.loads(found[1], strict=False))
+            return str(loads(found[1], strict=False))
     return answer.strip()[:200]
 
 
@@ -155,7 +156,7 @@ def _kept(path: Path) -> dict[str, Mapping[str, Any]]:
                 file.write(b"\n")
         for line in (*lines, rest):
             with suppress(ValueError, KeyError, TypeError):
-                item: Any = json.loads(line)
+                item: Any = loads(line)
                 kept[str(item["key"])] = {"stated": item["stated"], "why": item["why"]}
     except OSError as error:
         raise RunError(f"the judge's answers {str(path)!r} cannot be read: {error.strerror or error}") from error

@@ -22,6 +22,7 @@ from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.folder import RunFolder
 from sandbox_mcp.app.run.unit import Unit
 from sandbox_mcp.app.run.users import Users
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Message, Trajectory, read_trajectory
 from sandbox_mcp.engine.trajectory.model_text import readable
 from sandbox_mcp.engine.whole_files import write_whole
@@ -78,7 +79,7 @@ class StepFolder:
         """
         path = Path(self._pointer()["session"])
         try:
-            return StepPlace(**json.loads(path.read_text(encoding="utf-8")))
+            return StepPlace(**loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise StepError(f"the session of {str(self.folder)!r} is lost: {error}; begin in another folder") from error
 
@@ -113,7 +114,7 @@ class StepFolder:
     def _pointer(self) -> Mapping[str, Any]:
         path = self.folder / STATE
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            return loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             told = f"nothing was begun in {str(self.folder)!r}; begin with: play SCENARIO --steps {self.folder}"
             raise StepError(told) from None

@@ -5,7 +5,6 @@ server in one process; ``http`` is for agents that live elsewhere; ``direct`` le
 What an agent does to its arguments and results afterwards changes nothing that was recorded.
 """
 
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
@@ -18,6 +17,7 @@ from sandbox_clients.mcp_tools import McpTarget
 
 from sandbox_mcp.app.run.options import Transport
 from sandbox_mcp.app.run.play import Reach
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools.calling import as_text, is_object
 from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.play.session import AgentCall, CallResult
@@ -92,5 +92,5 @@ def _as_sent(arguments: Mapping[str, object] | str | None) -> object:
 
 def output_of(result: CallResult) -> ToolOutput:
     """What an agent gets to see of a result."""
-    value = None if result.error is not None else unwrapped(json.loads(result.text))
+    value = None if result.error is not None else unwrapped(loads(result.text))
     return ToolOutput(result.text, value, is_error=result.error is not None)

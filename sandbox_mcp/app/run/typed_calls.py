@@ -5,7 +5,6 @@ blanks. A value is read as its parameter's type wants it. A tool whose name is a
 the rest of the line is arguments; ``/call`` and ``/say`` leave no doubt.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any, cast
 
 from sandbox_clients.base import ToolInfo
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 
 HELP = """\
@@ -100,7 +100,7 @@ def arguments_of(text: str, tool: ToolInfo) -> Mapping[str, Any]:
     """
     if text.strip().startswith("{"):
         try:
-            found: Any = json.loads(text)
+            found: Any = loads(text)
         except ValueError as error:
             raise TypingError(f"the arguments of {tool.name} are not JSON: {error}") from error
         return cast("Mapping[str, Any]", found)
@@ -121,7 +121,7 @@ def arguments_of(text: str, tool: ToolInfo) -> Mapping[str, Any]:
         made[name] = value
         if kind != "string" and not (isinstance(kind, list) and "string" in kind):
             with suppress(ValueError):
-                made[name] = json.loads(value)
+                made[name] = loads(value)
     return made
 
 

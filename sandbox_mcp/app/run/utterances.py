@@ -4,7 +4,6 @@ Policy: a session gets the words of its own scenario, variant and trial, or none
 comparison with other words is worth nothing. A text file is the same for all scenarios.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.problem import closest
 
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.play.session import SessionSpec
@@ -171,7 +171,7 @@ def escaped(line: str) -> str:
 def _loaded(text: str, path: Path) -> Any:
     if path.suffix.lower() == ".json":
         try:
-            return json.loads(text)
+            return loads(text)
         except ValueError as error:
             raise RunError(f"user lines {str(path)!r} are not JSON: {error}") from error
     from sandbox_scenarios.yaml_lines import load

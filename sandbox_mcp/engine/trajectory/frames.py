@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from sandbox_mcp.engine.trajectory.errors import TrajectoryError
 
 LEVEL = 3
-MOST = 1 << 30
+MOST = 1 << 28
 """Bytes that a frame may unpack to; more is an attack and no log."""
+SMALL, RATIO = 1 << 24, 400
+"""Bytes that any frame may unpack to, and how many times its own size a larger one may; logs come to some 20 times."""
 PIECE = 1 << 20
 """Bytes that are unpacked at a time."""
 ZEROS = 256
@@ -60,16 +62,22 @@ def index_frame(index: bytes) -> bytes:
     return _INDEX.to_bytes(4, "little") + len(index).to_bytes(4, "little") + index
 
 
+def most_of(packed: int) -> int:
+    """Bytes that a frame of so many bytes may unpack to."""
+    return min(MOST, max(SMALL, RATIO * packed))
+
+
 def unpack(data: bytes) -> bytes:
     """What a frame unpacks to, or its beginning. Raises an error of the module's own where it is damaged."""
+    most = most_of(len(data))
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        return zstd.ZstdDecompressor().decompress(data, MOST + 1)
+        return zstd.ZstdDecompressor().decompress(data, most + 1)
     import zstandard
 
     reader, parts, size = zstandard.ZstdDecompressor().stream_reader(data), list[bytes](), 0
-    while size <= MOST and (part := reader.read(PIECE)):  # at once, it would ask for the most there may be
+    while size <= most and (part := reader.read(PIECE)):  # at once, it would ask for the most there may be
         parts.append(part)
         size += len(part)
     return b"".join(parts)

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
+from sandbox_mcp.engine.bounded import TooLargeError, loads, read_bounded
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory.errors import TrajectoryError
 from sandbox_mcp.engine.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
@@ -188,7 +189,9 @@ def log_bytes(path: Path) -> bytes:
             str(path), None, f"is a pack of many logs; name one of them, as in {path.name}/SESSION.jsonl"
         )
     try:
-        return path.read_bytes()
+        return read_bounded(path)
+    except TooLargeError as error:
+        raise TrajectoryError(str(path), None, str(error)) from error
     except OSError as error:
         raise TrajectoryError(str(path), None, f"cannot be read: {error.strerror or error}") from error
 
@@ -258,7 +261,7 @@ def _event(number: int, line: bytes, path: str) -> Event:
         def refuse(constant: str) -> None:
             raise TrajectoryError(path, number, f"is not a log event: {constant} is not JSON")
 
-        json.loads(line, parse_constant=refuse)
+        loads(line, parse_constant=refuse)
     return event
 
 
@@ -268,7 +271,7 @@ def _check_schema(number: int, line: bytes, path: str, *, document: bool) -> Non
             path, None, f"is one JSON document and no trajectory log, which has an event per line; {_ELSEWHERE}"
         )
     try:
-        head = json.loads(line)
+        head = loads(line)
     except (ValueError, RecursionError) as error:
         raise TrajectoryError(path, number, f"is not a trajectory log: not JSON ({error})") from error
     schema = head.get("schema") if isinstance(head, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -285,7 +288,7 @@ def _check_schema(number: int, line: bytes, path: str, *, document: bool) -> Non
 
 def _is_whole(line: bytes) -> bool:
     try:
-        json.loads(line)
+        loads(line)
     except (ValueError, RecursionError):
         return False
     return True

@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
+from sandbox_mcp.engine.bounded import loads
+
 
 def readable(text: str) -> str:
     """The text with whatever is not a character replaced."""
@@ -34,7 +36,7 @@ def strict_json(text: str | bytes) -> Any:
         ValueError: it is not JSON, or has such a number.
         RecursionError: it is nested too deeply.
     """
-    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return loads(text, parse_constant=_refuse, parse_float=_finite)
 
 
 def _finite(literal: str) -> float:

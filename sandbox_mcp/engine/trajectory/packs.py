@@ -26,8 +26,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory.errors import TrajectoryError
-from sandbox_mcp.engine.trajectory.frames import MOST, Compressor, PackFrame, frames_in, index_frame, unpack
+from sandbox_mcp.engine.trajectory.frames import Compressor, PackFrame, frames_in, index_frame, most_of, unpack
 from sandbox_mcp.engine.whole_files import append_whole
 
 SUFFIX = ".jsonl"
@@ -245,8 +246,8 @@ def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None)
         raise  # which says nothing about the pack
     except Exception as error:  # each of the two modules has an error of its own
         raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: {error}") from error
-    if len(data) > MOST:
-        problem = f"has a frame at byte {frame.start} that unpacks to more than {MOST} bytes"
+    if len(data) > (most := most_of(len(packed))):
+        problem = f"has a frame at byte {frame.start} that unpacks to more than {most} bytes"
         raise TrajectoryError(str(pack), None, problem)
     return data
 
@@ -318,7 +319,7 @@ def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> lis
     """
     if frame.index is not None:
         with suppress(ValueError, KeyError, TypeError):  # what an index that is damaged says is in the frame as well
-            told: dict[str, Any] = json.loads(frame.index)
+            told: dict[str, Any] = loads(frame.index)
             listed: list[Any] = told["sessions"]
             if told.get("digest") in (None, _digest_of_index(listed)):
                 return [(str(name), int(length), str(digest)) for name, length, digest in listed]
@@ -328,7 +329,7 @@ def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> lis
     if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):
         texts.pop()  # it was being written
     try:
-        heads: list[Any] = [json.loads(text[: text.index(b"\n")]) for text in texts]
+        heads: list[Any] = [loads(text[: text.index(b"\n")]) for text in texts]
         return [(str(head["session"]), len(text), digest_of(text)) for head, text in zip(heads, texts, strict=True)]
     except (ValueError, KeyError, TypeError) as error:
         raise TrajectoryError(str(pack), None, f"is damaged at byte {frame.start}: it holds no logs there") from error

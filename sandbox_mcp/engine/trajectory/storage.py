@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError, first_line
 from sandbox_mcp.engine.trajectory.packs import LEFT_OUT, PACKED, SUFFIX
 from sandbox_mcp.engine.whole_files import write_whole
@@ -155,7 +156,7 @@ class StoredCopy:
 
     def _stamps(self) -> dict[str, _Stamp]:
         try:
-            told: dict[str, list[Any]] = json.loads((self.folder / STAMPS).read_text(encoding="utf-8"))
+            told: dict[str, list[Any]] = loads((self.folder / STAMPS).read_text(encoding="utf-8"))
             return {name: _Stamp(str(there), int(size), int(time)) for name, (there, size, time) in told.items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}

@@ -5,7 +5,6 @@ be, and the parts of a list are separated by ``|``.
 """
 
 import csv
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.world.faults import WorldError
 from sandbox_mcp.engine.world.schema import REQUIRED, CellRole, Column, TableSchema
 from sandbox_mcp.engine.world.state import Cell, Row, freeze
@@ -116,7 +116,7 @@ def _raw_rows(path: Path) -> Iterator[tuple[int, Any]]:
                 return
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield number, json.loads(line)
+                    yield number, loads(line)
     except UnicodeDecodeError as error:
         raise WorldError(f"{path.name}: it is not UTF-8 text") from error
     except (OSError, csv.Error, ValueError, RecursionError) as error:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from starlette.types import Message, Receive
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -52,7 +53,7 @@ def check_answerable(body: bytes) -> None:
     if not _SUSPECT_ID.search(body):
         return
     try:
-        message: Any = json.loads(body)
+        message: Any = loads(body)
     except (ValueError, RecursionError):
         return
     if not isinstance(message, dict):
@@ -65,7 +66,7 @@ def check_answerable(body: bytes) -> None:
 
 def _mended(text: str) -> str:
     try:
-        message = json.loads(text)
+        message = loads(text)
     except (ValueError, RecursionError):
         return text
     if _is_unicode(message) or not isinstance(message, dict):

@@ -19,6 +19,7 @@ from typing import Any
 
 from anyio.lowlevel import checkpoint
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.trajectory import EndReason, Sink, mend_log, read_trajectory
 from sandbox_mcp.engine.trajectory.packs import SUFFIX
@@ -100,7 +101,7 @@ class KeptSessions(SessionManager):
         now = time.monotonic()
         for path in sorted(self._addresses.glob(f"*{URL}")):
             try:
-                address = SessionUrl(**json.loads(path.read_text(encoding="utf-8")))
+                address = SessionUrl(**loads(path.read_text(encoding="utf-8")))
             except (ValueError, TypeError) as error:
                 logger.error("%s is damaged, its session cannot be reached: %s", path, error)
                 continue

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from dataclasses import replace
 from pathlib import Path
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.engine.trajectory.packs import SUFFIX
 from sandbox_mcp.engine.whole_files import write_whole
@@ -201,7 +202,7 @@ class StateDir:
         """The id of the session that the lobby is playing; None where it plays none."""
         path = self._folder / CURRENT
         try:
-            return json.loads(path.read_text(encoding="utf-8"))["session"] if path.exists() else None
+            return loads(path.read_text(encoding="utf-8"))["session"] if path.exists() else None
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(f"{str(path)!r} is damaged; delete it to begin anew") from error
 

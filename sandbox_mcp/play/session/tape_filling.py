@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_scenarios.model import Scenario
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.value_schemas import fits_schema
 
@@ -105,14 +106,14 @@ async def _asked(settings: "EndpointSettings", messages: list[dict[str, str]]) -
 
 def _told(question: "FillQuestion") -> str:
     calls = [
-        {"tool": call.deed[0], "arguments": json.loads(call.deed[1]), "after": len(call.after), "result": call.result}
+        {"tool": call.deed[0], "arguments": loads(call.deed[1]), "after": len(call.after), "result": call.result}
         for call in question.examples
     ]
     parts: Mapping[str, Any] = {
         "The tool": dict(question.tool.listed),
         "Recorded calls that are most like it, each with the number of acting calls before it": calls,
-        "The acting calls so far": [{"tool": tool, "arguments": json.loads(given)} for tool, given in question.after],
-        "The call to answer": {"tool": question.asked[0], "arguments": json.loads(question.asked[1])},
+        "The acting calls so far": [{"tool": tool, "arguments": loads(given)} for tool, given in question.after],
+        "The call to answer": {"tool": question.asked[0], "arguments": loads(question.asked[1])},
     }
     return "\n\n".join(f"{name}:\n{json.dumps(part, ensure_ascii=False)}" for name, part in parts.items())
 
@@ -120,7 +121,7 @@ def _told(question: "FillQuestion") -> str:
 def _result(said: str, question: "FillQuestion") -> Mapping[str, Any]:
     """A result as a server's travels, out of what a model said."""
     begin, end = said.find("{"), said.rfind("}")
-    found: Any = json.loads(said[begin : end + 1] or "null")
+    found: Any = loads(said[begin : end + 1] or "null")
     if not isinstance(found, dict) or len(cast("dict[str, Any]", found)) != 1:
         raise ValueError("expected one JSON object with one key")
     [(kind, value)] = cast("dict[str, Any]", found).items()

@@ -9,7 +9,6 @@ only a way to leave, and numbers are to be compared with its.
 Source: ToolSandbox, section 7, which proposes more tools for the user and has none.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import UserSpec
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.talk.acts import Act, read_acts
 from sandbox_mcp.engine.tools import Parameter, Tool, never_run
 from sandbox_mcp.play.users.base import Line, UserCall
@@ -135,7 +135,7 @@ def as_function(tool: Tool) -> Mapping[str, Any]:
 def object_in(arguments: str) -> Mapping[str, Any]:
     """The arguments that a model gave; what is not an object counts as none, and the tool says what it lacks."""
     try:
-        given = json.loads(arguments)
+        given = loads(arguments)
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", given) if isinstance(given, dict) else {}

@@ -4,13 +4,13 @@ Policy: every oddity is kept, because the published numbers rest on them. What t
 here, and what such a row then counts for is decided by whoever asked, never in this module.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.errors import GraderError
+from sandbox_mcp.engine.bounded import loads
 
 CRASH = "IndexError('list index out of range')"
 """What a row says that the authors' parser dies on; it has one way of dying."""
@@ -104,7 +104,7 @@ def _lowered(text: str) -> str:
 
 def _json(text: str) -> Mapping[str, Any] | None:
     try:
-        return json.loads(text)
+        return loads(text)
     except (ValueError, RecursionError):
         return None
 

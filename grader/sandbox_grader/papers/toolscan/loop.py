@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sandbox_grader.papers.toolscan.messages import read_literal, split
+from sandbox_mcp.engine.bounded import loads
 
 FINISH = "finish"
 UNTYPED = ("finish", "check_valid_actions")
@@ -202,6 +203,6 @@ def _plain(value: Any) -> Any:
     """A literal as JSON, for reports."""
     try:
         text = json.dumps(value, default=repr, allow_nan=False, ensure_ascii=False)
-        return json.loads(text.encode("utf-8", "replace"))
+        return loads(text.encode("utf-8", "replace"))
     except (TypeError, ValueError):
         return repr(value)

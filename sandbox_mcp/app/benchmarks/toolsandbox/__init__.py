@@ -4,7 +4,6 @@ Policy: their package and ours cannot share an environment, so a script of ours 
 clock and the time zone are chosen here, because the scenarios work out their dates from the moment they are built.
 """
 
-import json
 import os
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 
 from sandbox_mcp.app.benchmarks.toolsandbox.writing import write_suite
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 
 __all__ = ("ENVIRONMENT", "dump", "write_suite")
 
@@ -44,7 +44,7 @@ def dump(checkout: Path, python: Path, now: datetime, zone: str) -> Mapping[str,
             capture_output=True, text=True, check=False, env={**os.environ, **settings},
         )  # fmt: skip
         if not done.returncode:
-            return json.loads(out.read_text(encoding="utf-8"))
+            return loads(out.read_text(encoding="utf-8"))
     lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"]
     hint = (
         f"'sandbox-mcp agents install {ENVIRONMENT} --checkout DIR' makes an environment that has it"

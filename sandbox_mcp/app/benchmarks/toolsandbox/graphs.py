@@ -4,7 +4,6 @@ Policy: nothing is added and nothing left out. Guardrails, which its matcher der
 one, so that no rule for deriving them is applied a second time. A function that is unknown is an error.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -13,6 +12,7 @@ from sandbox_grader.papers.toolsandbox.names import MESSAGES as SANDBOX
 from sandbox_grader.papers.toolsandbox.names import ROLES, TABLES
 
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 
 _Json = Mapping[str, Any]
 GUARDRAIL, DEPENDENT = "guardrail", "trace_dependent"
@@ -92,7 +92,7 @@ def _cell(name: str, value: Any) -> Any:
         return ROLES[value]
     if name != "tool_trace":
         return value
-    traces: Any = json.loads(value)
+    traces: Any = loads(value)
     listed = cast("list[_Json]", traces if isinstance(traces, list) else [traces])
     return [{"tool": item["tool_name"], "arguments": item["arguments"]} for item in listed]
 

@@ -21,6 +21,7 @@ from sandbox_mcp.app.benchmarks.toolsandbox import milestones
 from sandbox_mcp.app.benchmarks.toolsandbox.graphs import graph
 from sandbox_mcp.app.benchmarks.toolsandbox.planning import planned
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.world import to_timestamp
 
 _Json = Mapping[str, Any]
@@ -86,7 +87,7 @@ class _Base:
         text = json.dumps(self.scenarios[self.name])
         for old, label in self.labels.items():
             text = text.replace(old, row_id(*label.split(".", 1)))
-        return json.loads(text)
+        return loads(text)
 
     @cached_property
     def labels(self) -> Mapping[str, str]:

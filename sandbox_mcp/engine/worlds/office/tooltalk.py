@@ -13,7 +13,6 @@ few things in which the original differs and which its metrics look at are put o
 Source: ToolTalk, section 3.2 and its repository, https://github.com/microsoft/ToolTalk (e05f4ce).
 """
 
-import json
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import Outcome, bind, present, run
 from sandbox_mcp.engine.world import Clock, IdStream, Running, Snapshot, snapshot_of
@@ -222,7 +222,7 @@ def replay(folder: Path) -> Iterator[ReplayedConversation]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        found: Any = loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise NoCheckoutError(f"{str(path)!r} cannot be read: {error}") from error
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.recorded.tape import Deed, TapeCall, TapeError, TapeTool
 
 FILLED = "filled"
@@ -94,7 +95,7 @@ class Fills:
             whole, newline, _ = file.read().rpartition(b"\n")
         for text in whole.split(b"\n") if newline else ():
             try:
-                line = json.loads(text)
+                line = loads(text)
             except ValueError:
                 continue
             try:

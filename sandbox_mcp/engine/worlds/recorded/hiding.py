@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.recorded.tape import REDACTED, is_secret
 
 SHORTEST = 4
@@ -22,7 +23,7 @@ def secrets_in(value: Any, names: frozenset[str], inside: bool = False) -> Itera
     """The texts and numbers that stand under secret names, however deep, also in a text that is JSON; as texts."""
     if isinstance(value, str) and not inside and value.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+            value = loads(value)
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[str, Any]", value).items():
             yield from secrets_in(item, names, inside or is_secret(name, names))

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools import Sources, World
 from sandbox_mcp.engine.tools.definition import Tool
 from sandbox_mcp.engine.world.effects import WHOLE, Effects
@@ -229,11 +230,11 @@ class LogAnswers(ServerAnswers):
             tool = tape.tools.get(call.tool)
             acts = tool is not None and tool.acts
             if acts and OBSERVED_BEFORE in call.notes:
-                self._seen[after, True] = json.loads(call.notes[OBSERVED_BEFORE])
+                self._seen[after, True] = loads(call.notes[OBSERVED_BEFORE])
             if acts and call.error is None:
                 after = (*after, made)
             if acts and OBSERVED in call.notes:
-                self._seen[after, False] = json.loads(call.notes[OBSERVED])
+                self._seen[after, False] = loads(call.notes[OBSERVED])
 
     def call(self, tool: str, arguments: Mapping[str, Any], after: tuple[Deed, ...]) -> Mapping[str, Any]:
         """The logged result; of several answers to one question the first, unless they differ in what is masked."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.world.schema import Column, ColumnType, TableSchema
 from sandbox_mcp.engine.world.state import Cell, Row, freeze
 
@@ -105,7 +106,7 @@ def answered(result: Mapping[str, Any]) -> Any:
             value = cast("Any", inner)
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
+            value = loads(value)
     return cast("Any", value)
 
 

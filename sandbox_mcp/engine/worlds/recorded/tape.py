@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.world.faults import WorldError
 from sandbox_mcp.engine.worlds.recorded.guessing import Asked, guessed_to_look
 
@@ -141,7 +142,7 @@ def _plain(made: Deed, tool: TapeTool | None) -> Deed:
     if tool is None or not tool.defaults:
         return made
     defaults = tool.defaults
-    given = cast("dict[str, Any]", json.loads(made[1]))
+    given = cast("dict[str, Any]", loads(made[1]))
     needless = {
         name for name in given.keys() & defaults.keys() if canonical_text(given[name]) == canonical_text(defaults[name])
     }
@@ -180,7 +181,7 @@ def read_tape(path: Path) -> Tape:
         if not text.strip():
             continue
         try:
-            line: Any = json.loads(text)
+            line: Any = loads(text)
         except (ValueError, RecursionError) as error:
             if number == len(texts):  # a whole line ends with a newline: this one was being written
                 break

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools import Sources, World
 from sandbox_mcp.engine.tools.definition import Parameter, Tool
 from sandbox_mcp.engine.tools.hints import Hints
@@ -124,7 +125,7 @@ class TapeAnswerBook:
     def names_taken(self, tool: str) -> Iterable[str]:
         """The arguments with which calls of a tool were answered: servers take some that their schemas do not list."""
         answered = (call.deed[1] for call in self.tape.calls if call.deed[0] == tool and not call.refused)
-        return dict.fromkeys(name for arguments in answered for name in json.loads(arguments))
+        return dict.fromkeys(name for arguments in answered for name in loads(arguments))
 
     def to(self, asked: Deed, after: tuple[Deed, ...]) -> Mapping[str, Any] | None:
         """The result of the equal call on the tape; None where the tape has no equal call."""
@@ -243,7 +244,7 @@ class TapeAnswers(ServerAnswers):
 def is_live(path: Path) -> bool:
     """Whether a tape tells of a server that can be started. Only its beginning is read."""
     with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
-        line: Any = json.loads(file.readline())
+        line: Any = loads(file.readline())
         return isinstance(line, dict) and LIVE in line
     return False
 

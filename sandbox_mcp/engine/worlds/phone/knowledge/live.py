@@ -4,11 +4,11 @@ Policy: a source that does not answer, answers with an error status, or answers 
 That is never taken for "nothing found", which only the source itself can say.
 """
 
-import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.phone.knowledge.errors import KnowledgeError, KnowledgeUnavailable, Reason
 
 TIMEOUT_SECONDS = 10.0
@@ -47,7 +47,7 @@ def get_json(
             body = response.read(MAX_BYTES + 1)
         if len(body) > MAX_BYTES:
             raise KnowledgeUnavailable(source, "malformed", f"the answer is longer than {MAX_BYTES:,} bytes")
-        return json.loads(body)
+        return loads(body)
 
 
 @contextmanager

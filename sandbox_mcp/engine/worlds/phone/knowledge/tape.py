@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, get_type_hints
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.phone.knowledge import errors
 from sandbox_mcp.engine.worlds.phone.knowledge.bundle import DOMAINS, Knowledge
 from sandbox_mcp.engine.worlds.phone.knowledge.errors import (
@@ -99,7 +100,7 @@ class _Recorder:
             key = question(domain, method, arguments)
             line = self._settled.get(key)
             if line is None:
-                answered = json.loads(key) | _outcome(domain, method, source, arguments)
+                answered = loads(key) | _outcome(domain, method, source, arguments)
                 with self._lock:
                     line = self._settled.get(key)  # which another thread may have asked meanwhile
                     if line is None:
@@ -170,7 +171,7 @@ def _lines(tape: Path) -> Iterator[dict[str, Any]]:
         raise QuestionTapeError(f"cannot read the tape {str(tape)!r}: {reason}") from error
     for number, text in enumerate(texts, 1):
         try:
-            line: Any = json.loads(text)
+            line: Any = loads(text)
             known = line["domain"] in DOMAINS and hasattr(_protocol(line["domain"]), line["method"])
             error = line["error"]["type"] if "answer" not in line else "KnowledgeError"
             usable = known and isinstance(line["arguments"], dict) and hasattr(errors, error)

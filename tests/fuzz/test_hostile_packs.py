@@ -1,0 +1,119 @@
+"""Packs and kept scores that somebody wrote to do harm: they are refused in a line, and take nothing else with them."""
+
+import json
+import resource
+import sqlite3
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sandbox_grader import read_report
+from sandbox_grader.reporting.kept import PLACE
+
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine import bounded
+from sandbox_mcp.engine.trajectory.errors import TrajectoryError
+from sandbox_mcp.engine.trajectory.frames import MOST, SMALL, Compressor, index_frame, most_of
+from sandbox_mcp.engine.trajectory.log import read_trajectory
+from sandbox_mcp.engine.trajectory.packs import PackWriter
+from tests.each import each
+
+DEEP = b"[" * 100_000
+SESSION = b'{"event":"session",'
+
+
+def frame(lines: bytes) -> bytes:
+    compressor = Compressor()
+    return compressor.flushed(lines) + compressor.finished()
+
+
+HOSTILE = {
+    "a line that nests": frame(SESSION + b'"session":' + DEEP + b'\n{"event":"end",}\n'),
+    "an index that nests": frame(b"x\n") + index_frame(b'{"sessions":' + DEEP + b"}"),
+    "both": frame(SESSION + DEEP + b'\n{"event":"end",}\n') + index_frame(DEEP + b"}"),
+    "a line of brackets": frame(DEEP + b"\n"),
+    "zeros": frame(bytes(SMALL + 1)),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ran = CliRunner().invoke(group, ["run", "wifi_off", "--agent", "reference", "--out", str(tmp_path / "run")])
+    assert ran.exit_code == 0, ran.output
+    log = next((tmp_path / "run" / "logs").glob("*.jsonl"))
+    with PackWriter(tmp_path / "run" / "logs", "good") as pack:
+        pack.add("good", log.read_bytes())
+    return tmp_path / "run"
+
+
+@each("command", [("grade",), ("replay",), ("report", "-o", "x.html"), ("table", "breakdown/reasons")])
+def test_a_hostile_pack_stops_nothing_else(folder: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    for number, data in enumerate(HOSTILE.values()):
+        (folder / "logs" / f"bad-{number}.jsonl.zst").write_bytes(data)
+    options = [option.replace("x.html", str(tmp_path / "x.html")) for option in command[1:]]
+    done = CliRunner().invoke(group, [command[0], *options, str(folder / "logs")])
+    assert not done.exception or isinstance(done.exception, SystemExit), done.exception
+    assert done.output.count("Traceback") == 0
+    assert read_report(folder / "logs").score == 1
+
+
+@each("kind", HOSTILE)
+def test_a_hostile_pack_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "bad.jsonl.zst").write_bytes(HOSTILE[kind])
+    with pytest.raises(TrajectoryError, match=r"bad\.jsonl\.zst"):
+        read_trajectory(tmp_path / "bad.jsonl.zst")
+
+
+@each("packed", [1, 40_000, 330_000, 1 << 29])
+def test_a_frame_unpacks_to_a_bounded_multiple_of_itself(packed: int) -> None:
+    assert SMALL <= most_of(packed) <= MOST
+    assert most_of(packed) <= max(SMALL, 400 * packed)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is measured by POSIX's resource")
+def test_what_is_refused_takes_no_memory_of_its_size(tmp_path: Path) -> None:
+    bomb = frame(bytes(1 << 30))
+    (tmp_path / "bomb.jsonl.zst").write_bytes(bomb)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(TrajectoryError, match="unpacks to more than"):
+        read_trajectory(tmp_path / "bomb.jsonl.zst")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+@each("text", ["[" * 100_000, '{"a":' * 1000 + "1" + "}" * 1000, "[" * 401 + "]" * 401])
+def test_json_that_nests_too_deeply_is_no_json(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError, match="nests too deeply"):
+        bounded.loads(text)
+
+
+def test_json_of_many_values_that_nest_little_is_read() -> None:
+    assert len(bounded.loads("[" + ",".join(["[[1]]"] * 5000) + "]")) == 5000
+
+
+def test_what_zlib_makes_of_little_is_bounded() -> None:
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        bounded.inflated(zlib.compress(bytes(bounded.INFLATED + 1)))
+
+
+def test_a_file_without_an_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(bytes(2000))
+    with pytest.raises(bounded.TooLargeError):
+        bounded.read_bounded(tmp_path / "long", 1000)
+
+
+@each("value", ["NaN", "1e308", "Infinity", "[" * 100_000])
+def test_kept_scores_that_are_not_ours_are_as_good_as_none(folder: Path, value: str) -> None:
+    place = folder / "logs" / PLACE
+    done = CliRunner().invoke(group, ["grade", str(folder / "logs")])
+    if not place.exists():
+        pytest.skip("scores of so few logs are not kept")
+    with sqlite3.connect(place) as base:
+        for (table,) in base.execute("select name from sqlite_master where type='table'").fetchall():
+            for _, column, kind, *_ in base.execute(f"pragma table_info({table})").fetchall():
+                if kind == "BLOB":
+                    base.execute(f"update {table} set {column} = ?", (zlib.compress(value.encode()),))
+    again = CliRunner().invoke(group, ["grade", str(folder / "logs")])
+    assert again.exit_code == done.exit_code
+    assert "nan" not in again.output
