@@ -66,7 +66,9 @@ def _deeper_than(value: object, levels: int) -> bool:
 
 def _nested(item: object) -> Iterable[object]:
     values = cast("dict[str, object]", item).values() if isinstance(item, dict) else cast("list[object]", item)
-    return (value for value in values if isinstance(value, dict | list))
+    for value in values:
+        if isinstance(value, dict | list):
+            yield cast("object", value)
 
 
 def inflated(data: bytes, most: int = INFLATED) -> bytes:
