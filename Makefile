@@ -37,7 +37,7 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 setup: $(VENV)/.dev ## Make the virtual environment with everything for development.
 
 demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session, grade it and show it.
-	@sh docs/demo.sh $(BIN)
+	@$(BIN)/sandbox-mcp demo
 
 # In a browser they are tried by test-browser. One process more than cores has work while another one waits for a command. A
 # module stays with one process, which builds what its tests share.

@@ -16,6 +16,6 @@ def test_every_framework_is_in_the_table() -> None:
     assert rows("docs/agents.md", 11).keys() >= FRAMEWORKS.keys()
 
 
-def test_the_readme_has_the_same_in_short() -> None:
+def test_the_page_on_trust_has_the_same_in_short() -> None:
     whole = rows("docs/agents.md", 11)
-    assert rows("README.md", 5) == {name: [*row[:4], row[-1]] for name, row in whole.items() if "=" not in name}
+    assert rows("docs/trust.md", 5) == {name: [*row[:4], row[-1]] for name, row in whole.items() if "=" not in name}

@@ -16,6 +16,7 @@ from sandbox_mcp.engine.errors import SandboxError
 
 COMMANDS = MappingProxyType(
     {
+        "demo": "Play one scenario, show it, grade it: no key needed.",
         "serve": "Serve scenarios to MCP clients, over stdio or HTTP.",
         "connect": "Connect an MCP host: print its configuration, or write it.",
         "scenarios": "List, show and check scenarios.",
