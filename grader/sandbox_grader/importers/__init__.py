@@ -4,6 +4,7 @@ Another package adds a format by an entry point of the group ``sandbox_mcp.impor
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +15,9 @@ from sandbox_grader.importers.base import Imported, Importer, Loss
 from sandbox_grader.plugins import found_outside, loaded
 from sandbox_mcp.engine.own_code import others_code
 
+NAMED = ("converse", "vercel", "gemini", "gemini-cli", "langchain", "agentdojo", "pydantic-ai", "opencode")
+MAPPED = "sandbox_grader.importers.mapped"
+"""The formats that are said as data, and the module that reads them."""
 IMPORTERS = MappingProxyType(
     {
         "mtu": "sandbox_grader.papers.mtu_bench.importer",
@@ -31,6 +35,9 @@ IMPORTERS = MappingProxyType(
         "atif": "sandbox_grader.importers.atif",
         "otel": "sandbox_grader.importers.otel",
         "mcp-wire": "sandbox_grader.importers.mcp_wire",
+        "verifiers": "sandbox_grader.importers.openai_chat",
+        "nemo-gym": "sandbox_grader.importers.openai_responses",
+        **dict.fromkeys(NAMED, MAPPED),
     }
 )
 """Format name to the module whose ``read`` imports it."""
@@ -48,6 +55,10 @@ def importer(name: str) -> Importer:
         GraderError: no importer has that name, or another package's importer of that name cannot be used.
     """
     home = IMPORTERS.get(name)
+    if home == MAPPED:
+        from sandbox_grader.importers import mapped
+
+        return partial(mapped.read, mapping=mapped.formats()[name], format_=name)
     if home is not None:
         return import_module(home).read
     outside = found_outside(GROUP, IMPORTERS)

@@ -37,12 +37,12 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
         builder.say("system", "agent", joined(system, builder))
     _play(builder, request.need("messages").items())
     if response.get("content") is not None:
-        _play(builder, [response])
+        _play(builder, [replace(response, value={"role": "assistant", **response.members()})])
 
 
 def _play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     for message in messages:
-        role = message.string_at("role") or "assistant"
+        role = message.need("role").string()
         blocks = blocks_of(message.get("content"), message.members().get("timestamp"))
         if role == "assistant":
             agent_blocks(builder, blocks)

@@ -1,76 +1,140 @@
-"""Imports events from JSON of any shape, as a mapping file says: where sessions, messages, calls and results are.
+"""Imports events from JSON of any shape, as a mapping says: where sessions, messages, calls and results are.
 
-Policy: a mapping names places by dotted paths, such as ``meta.task`` or ``steps.0``; nothing is guessed from names.
-What an event is, the mapping tells by one member of it; an event that it does not tell of is a loss. Calls without a
-result between them were sent together, because their results come as events of their own.
+A mapping is a file of the user's, or one of the formats of ``formats.yaml``.
+
+Policy: a mapping names places by dotted paths, such as ``meta.task`` or ``steps.0``; nothing is guessed from names. A
+record may hold several things, by several rules; with ``each`` a rule is about the elements of a list in it. A record
+or an element that no rule takes is a loss. Calls of one record, and those without a result between them, were sent
+together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, load
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load, parsed
 from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, stated
 
 DOCUMENT = "."
 """The path of the whole document, or of a line where a file has one per line."""
-
+RECORD = "^."
+"""How a path begins that leads from an element of a list to a member of the record it stands in."""
 MOST_TOLD = 8
 """How many faults of a mapping are told at once."""
+OTHERS = "others"
+"""The key under which the formats' file has the marks of those that have a module of their own."""
+FORMATS = Path(__file__).with_name("formats.yaml")
+
+Conditions = dict[str, Any]
+"""Places and what stands there: a value, one of several, ``'*'`` for anything, null for nothing, ``'tool-*'``."""
+Several = BeforeValidator(lambda given: given if given is None or is_array(given) else [given])
 
 
 class _MappedPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class MappedText(_MappedPart):
-    """A message: what its kind is called, and where its text is."""
+class _Rule(_MappedPart):
+    when: str | list[str] | Conditions
+    each: str | None = None
+    where: Conditions = Field(default_factory=Conditions, alias="if")
 
-    when: str
+
+class MappedText(_Rule):
+    """A message: which records are of it, and where its text is."""
+
     text: str
+    optional: bool = False
+    once: bool = False
+    after: bool = False
 
 
-class MappedCall(_MappedPart):
+class MappedOutcome(_Rule):
+    """The outcome of a call, as a record of its own or beside the call."""
+
+    id: str | None = None
+    name: str | None = None
+    result: str | None = None
+    error: str | None = None
+    failed: Conditions = Field(default_factory=Conditions)
+    guess: bool = False
+    carried: bool = False
+
+
+class MappedCall(MappedOutcome):
     """A tool call, with its outcome where it stands beside it."""
 
-    when: str
-    name: str
     arguments: str
-    id: str | None = None
-    result: str | None = None
-    error: str | None = None
+    strip: str = ""
+    open: Conditions = Field(default_factory=Conditions)
+
+    @model_validator(mode="after")
+    def _has_a_name(self) -> Self:
+        if self.name is None:
+            raise ValueError("it lacks 'name', where the tool's name is")
+        return self
 
 
-class MappedResult(_MappedPart):
-    """The outcome of a call, as an event of its own."""
+class MappedTools(_MappedPart):
+    """Where the definitions of the tools are, and what is where in each."""
 
-    when: str
-    id: str | None = None
-    result: str | None = None
-    error: str | None = None
+    at: str
+    inside: str | None = None
+    name: str = "name"
+    description: str = "description"
+    schema_: str = Field("parameters", alias="schema")
+
+
+Texts = Annotated[list[MappedText], Several]
 
 
 class LogMapping(_MappedPart):
     """A mapping file."""
 
     sessions: str = DOCUMENT
-    events: str
-    kind: str
-    user: MappedText
-    agent: MappedText
-    call: MappedCall
-    result: MappedResult | None = None
-    ignore: list[str] = Field(default_factory=list[str])
+    events: Annotated[list[str], Several]
+    kind: str | None = None
+    inside: list[str] = Field(default_factory=list[str])
+    system: Texts = Field(default_factory=list[MappedText])
+    user: Texts
+    reasoning: Texts = Field(default_factory=list[MappedText])
+    agent: Texts
+    call: Annotated[list[MappedCall], Several]
+    result: Annotated[list[MappedOutcome], Several] = Field(default_factory=list[MappedOutcome])
+    ignore: list[str | Conditions] = Field(default_factory=list[str | Conditions])
+    breaks: list[Conditions] = Field(default_factory=list[Conditions])
     scenario: str | None = None
+    group: str | None = None
     id: str | None = None
     model: str | None = None
     time: str | None = None
+    milliseconds: bool = False
+    reward: str | None = None
+    instructions: str | None = None
+    tools: MappedTools | None = None
+    usage: list[str] = Field(default_factory=list[str])
+    origin: list[str] = Field(default_factory=list[str])
+    marks: list[str] = Field(default_factory=list[str])
+    about: str = ""
+
+    @model_validator(mode="after")
+    def _kinds_have_a_place(self) -> Self:
+        if self.kind is None and any(isinstance(rule.when, str) for _, rule in self.rules()):
+            raise ValueError("a rule tells kinds by name, and 'kind' does not say which member has them")
+        return self
+
+    def rules(self) -> Iterator[tuple[str, _Rule]]:
+        """All rules, in the order in which they are asked, each with what it makes."""
+        for name in ("system", "user", "reasoning", "agent", "call", "result"):
+            yield from ((name, rule) for rule in cast("list[_Rule]", getattr(self, name)))
 
 
 def mapping_in(path: Path) -> LogMapping:
@@ -79,16 +143,35 @@ def mapping_in(path: Path) -> LogMapping:
     Raises:
         GraderError: it cannot be read, is not YAML, or has not the form of a mapping; all faults are told.
     """
+    return _mapping(_yaml(path), str(path))
+
+
+@lru_cache(maxsize=1)
+def formats() -> Mapping[str, LogMapping]:
+    """The formats that are said as data, by name."""
+    return {name: _mapping(data, f"format {name}") for name, data in _yaml(FORMATS).items() if name != OTHERS}
+
+
+def recognised(node: JsonNode) -> str | None:
+    """The format that a document, or a line, is most likely of; None where it has the marks of none."""
+    marks: dict[str, list[str]] = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
+    return next((name for name, places in marks.items() if any(True for at in places for _ in _all(node, at))), None)
+
+
+def _yaml(path: Path) -> Any:
     from sandbox_scenarios.errors import ScenarioError
     from sandbox_scenarios.yaml_lines import load as load_yaml
 
     try:
         text = path.read_text(encoding="utf-8")
-        data: Any = load_yaml(text, str(path))[0] if text.strip() else {}
+        return load_yaml(text, str(path))[0] if text.strip() else {}
     except ScenarioError as error:  # the same YAML as that of scenarios, with the same bounds
         raise GraderError(f"mapping {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise GraderError(f"mapping {str(path)!r} cannot be read: {error}") from error
+
+
+def _mapping(data: Any, path: str) -> LogMapping:
     try:
         return LogMapping.model_validate(data)
     except ValidationError as error:
@@ -96,10 +179,10 @@ def mapping_in(path: Path) -> LogMapping:
         faults = [f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}" for item in told[:MOST_TOLD]]
         faults += [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
         known = ", ".join(LogMapping.model_fields)
-        raise GraderError(f"mapping {str(path)!r}: {'; '.join(faults)}; known keys: {known}") from error
+        raise GraderError(f"mapping {path!r}: {'; '.join(faults)}; known keys: {known}") from error
 
 
-def read(paths: Sequence[Path], mapping: LogMapping) -> Iterator[Imported]:
+def read(paths: Sequence[Path], mapping: LogMapping, format_: str = "any") -> Iterator[Imported]:
     """Read the given files as the mapping says.
 
     Raises:
@@ -108,89 +191,338 @@ def read(paths: Sequence[Path], mapping: LogMapping) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded, faults = load(path), Faults()
-        for document in loaded.nodes:
+        for session, records in _sessions(loaded, mapping, faults):
             with faults.aside():
-                for session in _sessions(document, mapping):
-                    with faults.aside():
-                        builder = SessionBuilder("any", str(path), stem(path), loaded.losses)
-                        yield _session(session, mapping, builder, names)
+                builder = SessionBuilder(format_, str(path), stem(path), loaded.losses)
+                yield _Player(builder, mapping).play(session, records, names)
         faults.tell()
 
 
-def _sessions(document: JsonNode, mapping: LogMapping) -> list[JsonNode]:
-    found = _at(document, mapping.sessions)
-    if found is None:
-        raise document.fail(f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are")
-    return found.each()
+def _sessions(loaded: Loaded, mapping: LogMapping, faults: Faults) -> Iterator[tuple[JsonNode, list[JsonNode]]]:
+    """The sessions of a file with their records; a list that is named by ``.`` is one session, on lines or not."""
+    holders = [place for place in mapping.events if place != DOCUMENT]
+    if DOCUMENT in mapping.events and loaded.lines and not any(_held(node, holders) for node in loaded.nodes):
+        yield loaded.nodes[0], list(loaded.nodes)
+        return
+    for document in loaded.nodes:
+        with faults.aside():
+            found = _at(document, mapping.sessions)
+            if found is None:
+                told = f"has nothing at {mapping.sessions!r}, where the mapping says that the sessions are"
+                raise document.fail(told)
+            bare = found.is_array and DOCUMENT in mapping.events and not any(_held(i, holders) for i in found.items())
+            for session in [found] if bare else found.each():
+                with faults.aside():
+                    records = session.items() if bare else _held(session, holders)
+                    if not records and not any(_at(session, place) for place in holders):
+                        told = f"has nothing at {' or '.join(map(repr, holders))}"
+                        raise session.fail(f"{told}, where the mapping says that the events are")
+                    yield session, records
 
 
-def _session(node: JsonNode, mapping: LogMapping, builder: SessionBuilder, names: Names) -> Imported:
-    scenario, model, id_ = (_label(node, place) for place in (mapping.scenario, mapping.model, mapping.id))
-    builder.head = replace(builder.head, scenario=scenario or builder.head.scenario, agent=stated(model=model))
-    events = _at(node, mapping.events)
-    if events is None:
-        raise node.fail(f"has nothing at {mapping.events!r}, where the mapping says that the events are")
-    open_batch = ""  # of the calls without a result just before; a call after anything else begins a new one
-    for event in events.items():
-        before, open_batch = open_batch, ""
-        kind, stamp = _label(event, mapping.kind), _value(event, mapping.time)
-        if kind == mapping.user.when:
-            builder.say("user", "agent", _text(event, mapping.user.text), stamp=stamp)
-        elif kind == mapping.agent.when:
-            builder.say("agent", "user", _text(event, mapping.agent.text), stamp=stamp)
-        elif kind == (call := mapping.call).when:
-            name, given = _text(event, call.name), arguments_of(_value(event, call.arguments))
-            batch = before or builder.batch()
-            opened = builder.call(name, given, batch=batch, id_=_label(event, call.id), stamp=stamp)
-            if _at(event, call.result) is None and _at(event, call.error) is None:
-                open_batch = batch
+def _held(session: JsonNode, holders: Sequence[str]) -> list[JsonNode]:
+    found = (at for place in holders if (at := _at(session, place)) is not None and at.value is not None)
+    return [record for at in found for record in at.each()]
+
+
+class _Player:
+    """Adds the records of one session, and remembers which rules took something."""
+
+    def __init__(self, builder: SessionBuilder, mapping: LogMapping) -> None:
+        self.builder = builder
+        self.mapping = mapping
+        self._batch = ""
+        self._left: Counter[str] = Counter()
+        self._said: dict[int, str] = {}
+
+    def play(self, session: JsonNode, records: list[JsonNode], names: Names) -> Imported:
+        """Add the records in order and finish the session."""
+        builder, mapping = self.builder, self.mapping
+        scenario, group, model, id_ = (
+            _label(session, place) for place in (mapping.scenario, mapping.group, mapping.model, mapping.id)
+        )
+        grouped = "/".join(filter(None, [group, id_])) if group else ""
+        builder.head = replace(
+            builder.head, scenario=scenario or grouped or builder.head.scenario, agent=stated(model=model)
+        )
+        if (reward := _value(session, mapping.reward)) is not None:
+            builder.origin["reward"] = float(reward) if isinstance(reward, bool | int | float) else reward
+        told = {place: _value(session, place) for place in mapping.origin}
+        builder.origin.update({place: value for place, value in told.items() if value is not None})
+        self._offer(session)
+        if text := _joined(_at(session, mapping.instructions)):
+            builder.say("system", "agent", text)
+        for record in records:
+            self._record(record)
+        for place in mapping.usage if session.is_object else ():
+            builder.spend(_at(session, place))
+        for kind, count in self._left.items():
+            builder.lose(f"records ({count})", f"no rule of the mapping takes {kind}, so they were dropped")
+        name = names.unique(stem(builder.origin["file"]) if grouped else builder.head.scenario, id_ or "")
+        return builder.finish(name, "recorded" if builder.whole else None)
+
+    def _offer(self, session: JsonNode) -> None:
+        tools = self.mapping.tools
+        for definition in _all(session, tools.at) if tools else ():
+            for tool in definition.each():
+                inner = _at(tool, tools.inside) if tools and tools.inside else tool
+                name = _label(inner, tools.name) if inner and tools else None
+                schema = _value(inner, tools.schema_) if inner and tools else None
+                if name and inner and tools:
+                    described = _label(inner, tools.description) or ""
+                    self.builder.offer(name, described, schema if is_object(schema) else {})
+
+    def _record(self, outer: JsonNode) -> None:
+        """Add one record: what is found in it, in order, and what nothing takes as a loss."""
+        inner = (at for place in self.mapping.inside if (at := _at(outer, place)) is not None and at.is_object)
+        record = next(inner, outer)
+        kind = _label(record, self.mapping.kind)
+        if any(kind == rule if isinstance(rule, str) else _holds(record, rule) for rule in self.mapping.ignore):
+            return
+        rules = [(what, rule) for what, rule in self.mapping.rules() if self._is_of(record, rule, kind)]
+        if not rules:
+            self._left[f"those of the kind {kind!r}" if kind else "them"] += 1
+            return
+        found = list(self._found(record, rules))
+        stamp = _value(record, self.mapping.time)
+        stamp = stamp / 1000 if self.mapping.milliseconds and isinstance(stamp, int | float) else stamp
+        self._add(record, found, stamp)
+        for place in self.mapping.usage:
+            self.builder.spend(_at(record, place))
+
+    def _is_of(self, record: JsonNode, rule: _Rule, kind: str | None) -> bool:
+        when = rule.when
+        return _holds(record, when) if is_object(when) else kind in (when if is_array(when) else [when])
+
+    def _found(self, record: JsonNode, rules: list[tuple[str, _Rule]]) -> Iterator[tuple[str, _Rule | None, JsonNode]]:
+        """What the rules take: of the record itself, and of the elements of its lists, in their order.
+
+        Raises:
+            ImportFormatError: nothing of what the rules name is there.
+        """
+        own = [(what, rule) for what, rule in rules if rule.each is None]
+        lists = {rule.each: _at(record, rule.each) for _, rule in rules if rule.each}
+        there = [(what, rule) for what, rule in own if self._is_there(record, rule, lists)]
+        late = [(what, rule) for what, rule in there if what in ("call", "result") or getattr(rule, "after", False)]
+        if not there and not any(lists.values()):
+            named = [rule.text if isinstance(rule, MappedText) else getattr(rule, "name", None) for _, rule in own]
+            what = "a text" if any(isinstance(rule, MappedText) for _, rule in own) else "a name"
+            raise record.fail(f"has nothing at {named[0]!r}, where the mapping says that {what} is")
+        yield from ((what, rule, record) for what, rule in there if (what, rule) not in late)
+        for each, items in lists.items():
+            for item in map(parsed, items.items() if items is not None and items.is_array else ()):
+                taken = [(what, rule) for what, rule in rules if rule.each == each and _holds(item, rule.where)]
+                if any(_holds(item, rule) for rule in self.mapping.breaks):
+                    yield "break", None, item
+                if taken:
+                    yield *taken[0], item
+                elif not any(
+                    _holds(item, rule) for rule in self.mapping.ignore if is_object(rule) and any(rule.values())
+                ):
+                    self._lose_element(item)
+        yield from ((what, rule, record) for what, rule in late)
+
+    def _is_there(self, record: JsonNode, rule: _Rule, lists: Mapping[str, JsonNode | None]) -> bool:
+        """Whether what a rule of the whole record takes is there; what its parts are told of is theirs."""
+        if isinstance(rule, MappedCall):
+            _check_index(record, rule.name or "")
+        if not isinstance(rule, MappedText | MappedCall):
+            return True
+        at = _at(record, rule.text if isinstance(rule, MappedText) else rule.name)
+        return at is not None and not (at.is_array and isinstance(rule, MappedText) and rule.text in lists)
+
+    def _lose_element(self, item: JsonNode) -> None:
+        kinds = ("type", "kind", "part_kind")
+        kind = next((item.value[name] for name in kinds if is_object(item.value) and name in item.value), None)
+        named = (
+            f"of type {kind!r}" if kind else f"with {', '.join(item.value) or 'nothing'}" if item.is_object else "alone"
+        )
+        self.builder.lose(item, f"content {named} is not kept: no rule of the mapping takes it")
+
+    def _add(self, record: JsonNode, found: list[tuple[str, _Rule | None, JsonNode]], stamp: Any) -> None:
+        last_call = max((n for n, (what, *_) in enumerate(found) if what == "call"), default=-1)
+        if last_call < 0:
+            self._batch = ""
+        given, texts = False, dict[str, list[str]]()
+        for number, (what, rule, node) in enumerate(found):
+            if isinstance(rule, MappedText):
+                self._hear(what, rule, node, record, texts, stamp)
+                continue
+            self._say(texts, number <= last_call, stamp)
+            if isinstance(rule, MappedCall):
+                self._batch = self._batch or self.builder.batch()
+                given = self._call(rule, node, record, stamp) or given
+                continue
+            self._batch = ""
+            if isinstance(rule, MappedOutcome):
+                id_, name = _label(node, rule.id, record), _label(node, rule.name, record)
+                outcome = self._outcome(node, rule, record)
+                self.builder.settle(node, id_, outcome, name=name if id_ is None else None)
+        spoke = bool(texts)
+        self._say(texts, False, stamp)
+        if given or spoke:
+            self._batch = ""
+
+    def _hear(
+        self, what: str, rule: MappedText, node: JsonNode, record: JsonNode, texts: dict[str, list[str]], stamp: Any
+    ) -> None:
+        text = _joined(_at(node, rule.text, record))
+        if rule.once and self._said.get(id(rule)) == text:
+            return
+        self._said[id(rule)] = text
+        if what == "reasoning":
+            self.builder.note(text, "reasoning", stamp=stamp)
+        else:
+            texts.setdefault(what, []).append(text)
+
+    def _say(self, texts: dict[str, list[str]], calls: bool, stamp: Any) -> None:
+        """Add what was said so far in a record; what the agent said before calls is a note."""
+        for speaker, words in texts.items():
+            text = "\n".join(words)
+            if speaker == "agent":
+                self.builder.write(text, calls=calls, stamp=stamp)
             else:
-                builder.answer(opened, _outcome(event, call.result, call.error))
-        elif (result := mapping.result) is not None and kind == result.when:
-            builder.settle(event, _label(event, result.id), _outcome(event, result.result, result.error))
-        elif kind not in mapping.ignore:
-            builder.lose(event, f"an event of the kind {kind!r}, of which the mapping says nothing, was dropped")
-            open_batch = before
-    return builder.finish(names.unique(builder.head.scenario, id_ or ""), "recorded" if builder.whole else None)
+                self.builder.say("user" if speaker == "user" else "system", "agent", text, stamp=stamp)
+        texts.clear()
+
+    def _call(self, rule: MappedCall, node: JsonNode, record: JsonNode, stamp: Any) -> bool:
+        """Add a call; gives whether its outcome stands beside it."""
+        at = _at(node, rule.name, record)
+        if at is None:
+            raise node.fail(f"has nothing at {rule.name!r}, where the mapping says that a name is")
+        name, given = at.label().removeprefix(rule.strip), arguments_of(_value(node, rule.arguments, record))
+        opened = self.builder.call(name, given, batch=self._batch, id_=_label(node, rule.id, record), stamp=stamp)
+        failed = bool(rule.failed) and _holds(node, rule.failed)
+        there = _at(node, rule.result, record) is not None or _at(node, rule.error, record) is not None
+        if (rule.open and _holds(node, rule.open)) or not (there or failed):
+            return False
+        self.builder.answer(opened, self._outcome(node, rule, record))
+        return True
+
+    def _outcome(self, node: JsonNode, rule: MappedOutcome, record: JsonNode) -> CallOutcome:
+        error = _value(node, rule.error, record)
+        if error:
+            return CallOutcome(error=failure(_joined(_at(node, rule.error, record)) or encode(error)))
+        known, found = len(self.builder.losses), _at(node, rule.result, record)
+        value = None if found is None else self._result(found)
+        if rule.carried and is_object(value) and value.keys() <= {"result", "output"} and len(value) == 1:
+            [value] = value.values()
+        partial = {"result_partial": True} if len(self.builder.losses) > known else {}
+        if rule.failed and _holds(node, rule.failed):
+            return CallOutcome(error=failure(value if isinstance(value, str) else encode(value)), meta=partial)
+        if (rule.failed or rule.error) and not rule.guess:
+            return CallOutcome(decode(value) if isinstance(value, str) else value, meta=partial)
+        judged = self.builder.judge(value if isinstance(value, str) else encode(value), None)
+        told = value.get("error") if is_object(value) else None
+        if judged.error is not None and isinstance(told, str):
+            judged = CallOutcome(error=failure(told))
+        return replace(judged, result=judged.result if isinstance(value, str) or judged.error else value, meta=partial)
+
+    def _result(self, found: JsonNode) -> Any:
+        """What a result holds: the text, or the JSON, of the parts of a content; anything else is the value itself."""
+        if (
+            not is_array(found.value)
+            or not found.value
+            or not all(is_object(item) and item.keys() & _PARTS for item in found.value)
+        ):
+            return found.value
+        if len(found.value) == 1 and "json" in found.value[0]:
+            return found.value[0]["json"]
+        texts: list[str] = []
+        for part in found.items():
+            members = part.members()
+            text = next((members[name] for name in ("text", "content") if isinstance(members.get(name), str)), None)
+            if text is None and "json" in members:
+                text = encode(members["json"])
+            if text is None:
+                self.builder.lose(part, f"content of type {members.get('type', ', '.join(members))!r} is not kept")
+            else:
+                texts.append(text)
+        return "\n".join(texts)
 
 
-def _outcome(event: JsonNode, result: str | None, error: str | None) -> CallOutcome:
-    told = _value(event, error)
-    if told:
-        return CallOutcome(error=failure(encode(told)))
-    value = _value(event, result)
-    return CallOutcome(result=decode(value) if isinstance(value, str) else value)
+_PARTS = frozenset({"text", "json", "image", "document", "type"})
+"""Members of which the parts of a content have at least one."""
 
 
-def _at(node: JsonNode, place: str | None) -> JsonNode | None:
-    """What is at a dotted path, be it null; None where it or something on the way is missing, or no place is named."""
+def _joined(node: JsonNode | None) -> str:
+    """A text, or the texts of parts, a line each; of other values their JSON."""
+    if node is None or node.value is None:
+        return ""
+    if is_object(node.value) and is_array(node.value.get("parts")):
+        return _joined(node.child("parts", node.value["parts"]))
+    if not node.is_array:
+        return node.value if isinstance(node.value, str) else _text_of(node.value) or encode(node.value)
+    return "\n".join(text for item in node.value if (text := item if isinstance(item, str) else _text_of(item)))
+
+
+def _text_of(value: Any) -> str:
+    members = value if is_object(value) else {}
+    return next((str(members[name]) for name in ("text", "content") if isinstance(members.get(name), str)), "")
+
+
+def _check_index(record: JsonNode, place: str) -> None:
+    """See that a call which is taken out of a list by number is the only one in it.
+
+    Raises:
+        ImportFormatError: there are more, which would vanish.
+    """
+    steps = place.split(".")
+    for at, step in enumerate(steps):
+        found = _at(record, ".".join(steps[:at])) if at and step.isdecimal() else None
+        if found is not None and is_array(found.value) and len(found.value) > int(step) + 1:
+            before = ".".join(steps[:at])
+            told = f"the mapping takes element {step} of {len(found.value)}; say 'each: {before}' to take them all"
+            raise found.fail(told)
+
+
+def _holds(node: JsonNode, conditions: Any) -> bool:
+    """Whether a value is as conditions say, all of them."""
+    return all(_fits(_value(node, place), wanted) for place, wanted in conditions.items())
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    if is_array(wanted):
+        return any(_fits(value, one) for one in wanted)
+    if isinstance(wanted, str) and wanted.endswith("*"):
+        return value is not None and (wanted == "*" or (isinstance(value, str) and value.startswith(wanted[:-1])))
+    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
+
+
+def _all(node: JsonNode, place: str) -> Iterator[JsonNode]:
+    """Everything that is at a path; ``*`` in it stands for every element, ``a|b`` for the first that is there."""
+    found = [node]
+    for step in () if place == DOCUMENT else place.split("."):
+        after: list[JsonNode] = []
+        for at in found:
+            if step == "*":
+                after += at.items() if at.is_array else []
+            elif at.is_array:
+                after += at.items()[int(step) : int(step) + 1] if step.isdecimal() else []
+            elif at.is_object:
+                members = at.members()
+                after += [at.child(name, members[name]) for name in step.split("|") if name in members][:1]
+        found = after
+    yield from found
+
+
+def _at(node: JsonNode, place: str | None, record: JsonNode | None = None) -> JsonNode | None:
+    """What is at a dotted path, be it null; None where it or something on the way is missing, or no place is named.
+
+    Of several paths with ``or`` between them the first that leads somewhere counts.
+    """
     if place is None:
         return None
-    found: JsonNode | None = node
-    for step in () if place == DOCUMENT else place.split("."):
-        if found is None:
-            return None
-        if found.is_array and step.isdecimal():
-            items = found.items()
-            found = items[int(step)] if int(step) < len(items) else None
-        else:
-            members = found.members() if found.is_object else {}
-            found = found.child(step, members[step]) if step in members else None
-    return found
+    if record is not None and place.startswith(RECORD):
+        node, place = record, place.removeprefix(RECORD)
+    return next((found for path in place.split(" or ") for found in _all(node, path)), None)
 
 
-def _value(node: JsonNode, place: str | None) -> Any:
-    found = _at(node, place)
+def _value(node: JsonNode, place: str | None, record: JsonNode | None = None) -> Any:
+    found = _at(node, place, record)
     return None if found is None else found.value
 
 
-def _label(node: JsonNode, place: str | None) -> str | None:
-    found = _at(node, place)
+def _label(node: JsonNode, place: str | None, record: JsonNode | None = None) -> str | None:
+    found = _at(node, place, record)
     return None if found is None or found.value is None else found.label()
-
-
-def _text(node: JsonNode, place: str) -> str:
-    found = _at(node, place)
-    if found is None:
-        raise node.fail(f"has nothing at {place!r}, where the mapping says that a text is")
-    return found.string()

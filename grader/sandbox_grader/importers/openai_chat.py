@@ -1,5 +1,7 @@
 """Imports conversations in the form of OpenAI's Chat Completions: message lists, alone or with their tools.
 
+Rollouts of verifiers are read as well: a prompt, its completion and the reward.
+
 Policy: an object may hold ``messages`` and ``tools`` (a request, a row of training data) and the ``choices`` that
 answered it, of which the first is taken. Such a log ends where the agent has had the last word.
 """
@@ -45,7 +47,14 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
         agent = {**builder.head.agent, **ours.members_at("agent")}
         builder.head = replace(builder.head, session=about.label_at("session") or "", agent=agent)
         take_about(ours, builder)
-    chats.play(builder, request.need("messages").items())
+    prompt = request.get("messages") or request.get("prompt") or request.need("messages")
+    if isinstance(prompt.value, str):
+        builder.say("user", "agent", prompt.string())
+    else:
+        chats.play(builder, prompt.items())
+    completion = holder.get("completion")  # what a rollout of verifiers has beside its prompt
+    if completion is not None:
+        chats.play(builder, completion.items())
     builder.spend(response.object_at("usage"))
     choices = response.items_at("choices")
     chats.play(builder, [choice.need("message") for choice in choices[:1]])

@@ -13,7 +13,7 @@ from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
-from sandbox_grader.importers.reading.documents import ConversationItems, conversations, exchange_in
+from sandbox_grader.importers.reading.documents import ConversationItems, TaskNames, conversations, exchange_in
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
 from sandbox_grader.importers.reading.responses_tools import add_call, add_output, is_call, is_output, is_the_clients
 from sandbox_grader.importers.reading.values import arguments_of, encode, failure, stated
@@ -38,6 +38,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         chains = _chained(loaded)
         if not chains:
             raise loaded.nodes[0].empty("holds events of a stream that did not come to its end")
+        tasks = TaskNames(path, len(chains) > 1)
         for parts in chains:
             with faults.aside():
                 builder = SessionBuilder("openai-responses", str(path), stem(path), loaded.losses)
@@ -50,8 +51,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
                         end, detail = _holder(part.holder, player)
                 if builder.last is None:
                     raise parts[0].empty(Path(builder.origin["file"]), "holds a conversation without items")
+                tasks.name(builder, parts[0].holder)
                 end = end or ("recorded" if builder.whole and not loaded.cut and detail is None else None)
-                yield builder.finish(names.unique(builder.head.scenario, given), end, detail if end else None)
+                yield builder.finish(names.unique(stem(path), given), end, detail if end else None)
         faults.tell()
 
 
@@ -101,9 +103,8 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
         builder.lose(holder, "what was asked does not stand in the events of a stream")
     model = response.string_at("model") or request.string_at("model")
     builder.head = replace(builder.head, agent=stated(model=model) or builder.head.agent)
-    chats.offer_tools(
-        builder, [tool for tool in request.items_at("tools") if tool.members().get("type") in ("function", "custom")]
-    )
+    tools = request.items_at("tools") or response.items_at("tools")
+    chats.offer_tools(builder, [tool for tool in tools if tool.members().get("type") in ("function", "custom")])
     player.instruct(request.get("instructions"))
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
@@ -196,6 +197,8 @@ class ItemPlayer:
     def _message(self, item: JsonNode, following: Iterator[JsonNode]) -> None:
         kinds = (after.string_at("type") or "message" for after in following)
         after = next((kind for kind in kinds if kind != "reasoning"), "")
+        if "content" not in item.members():
+            item.need("content")
         role, text = item.need("role").string(), joined(item.get("content"), self.builder)
         if role == "assistant":
             calls = is_call(after) or after in CALLS | {"mcp_call", "mcp_approval_request"}

@@ -3,17 +3,22 @@
 Policy: the scores of a log hold as long as its lines are the same, and all else that they depend on, which is the
 ``key``. They are written as they come, some hundred sessions at a time. What summaries count is kept apart from the
 details that only readers want, and said once for all sessions of which it is true, so that it takes a few numbers a
-session in the file as in memory. A file that is broken, or not ours, is as good as none, and made anew.
+session in the file as in memory. A file that is broken, or not ours, is as good as none, and made anew. Scores are
+sealed with a secret of this account, so that those which came with somebody's folder, or were edited, are not believed.
 """
 
 import gc
 import json
 import os
+import secrets
 import sqlite3
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +37,7 @@ PLACE = ".scores.db"
 """The database in a folder of logs."""
 TOGETHER = 512
 """Sessions that are kept, and compressed, together."""
-FORM = 3
+FORM = 4
 """Of the database; another one is made anew."""
 KEYS = 8
 """Of how many gradings, by other options or another state of the code, scores are kept."""
@@ -175,12 +180,17 @@ class KeptScores:
             with closing(sqlite3.connect(self._place)) as store:
                 if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
                     return
-                asked = "SELECT chunk, counted, details FROM scores WHERE key = ? ORDER BY chunk"
-                for chunk, counted, details in store.execute(asked, (self._key,)):
-                    yield from self._chunk(chunk, _read(counted), _read(details))
+                asked = "SELECT chunk, counted, details, seal FROM scores WHERE key = ? ORDER BY chunk"
+                for chunk, counted, details, seal in store.execute(asked, (self._key,)):
+                    if compare_digest(str(seal), self._seal(counted, details)):
+                        yield from self._chunk(chunk, _read(counted), _read(details))
         except _BROKEN as error:  # the other logs are graded again
             if _lies_in_the_file(error):
                 self._remove()
+
+    def _seal(self, counted: bytes, details: bytes) -> str:
+        """What only this account can write under scores: a digest of them and their key with the account's secret."""
+        return blake2b(self._key.encode() + counted + details, key=_secret()).hexdigest()
 
     def _chunk(self, chunk: int, counted: Any, details: Sequence[str]) -> Iterator[tuple[str, GradedLog]]:
         parts: list[str] = counted["parts"]
@@ -229,10 +239,12 @@ class KeptScores:
                     store.execute(f"DROP TABLE IF EXISTS {table}")
                 store.execute(f"PRAGMA user_version = {FORM}")
             store.execute(
-                "CREATE TABLE IF NOT EXISTS scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB)"
+                "CREATE TABLE IF NOT EXISTS scores"
+                " (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB, seal TEXT)"
             )
-            said = "INSERT INTO scores (key, counted, details) VALUES (?, ?, ?)"
-            self._holding.add(store.execute(said, (self._key, counted, details)).lastrowid or 0)
+            said = "INSERT INTO scores (key, counted, details, seal) VALUES (?, ?, ?, ?)"
+            sealed = (self._key, counted, details, self._seal(counted, details))
+            self._holding.add(store.execute(said, sealed).lastrowid or 0)
 
         self._change(add_chunk)
         self._new = []
@@ -372,6 +384,24 @@ def _digest(path: Path) -> str:
         return log_digest(path)
     except TrajectoryError:
         return ""
+
+
+@lru_cache(maxsize=1)
+def _secret() -> bytes:
+    """The secret of this account, made where there is none; one of this process alone where it cannot be kept."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    place = Path(state) / "sandbox-mcp" / "scores.key"
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            suppress(FileExistsError),
+            os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new,
+        ):
+            new.write(secrets.token_bytes(32))
+        known = place.read_bytes()
+        if len(known) == 32:
+            return known
+    return secrets.token_bytes(32)
 
 
 def _json(value: Any) -> str:

@@ -27,6 +27,7 @@ from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
     from sandbox_grader import Report, Scores
+    from sandbox_grader.reporting.many import SuiteFinder
 
 
 @click.command()
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     help="What ToolTalk compares free text by: exact, rouge-l, embedding (an extra), or embedding:MODULE:FUNCTION.",
 )
 @click.option("--keep/--no-keep", default=True, help="Keep scores beside the logs of large folders.")
+@click.option("--verify", is_flag=True, help="Score only sessions that replay as they were logged, see 'replay'.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes that grade.  [default: one per core]")
 @row_options
 @bounds_option
@@ -64,6 +66,7 @@ def command(
     keep_spoiled: bool,
     similarity: str,
     keep: bool,
+    verify: bool,
     jobs: int | None,
     listed: RowChoice,
     bounds: bool,
@@ -98,6 +101,8 @@ def command(
     details = as_json or explain or gallery or (out is not None and out.suffix in EXPLAINING)
     watch = counting("graded", quiet=quiet)
     report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
+    if verify:
+        _verify(report, find)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
     judged = settled_by(judge, report, find, keep_spoiled=keep_spoiled)
     _tell_scores(report)
@@ -128,6 +133,23 @@ def command(
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed([report], threshold, threshold_by)
+
+
+def _verify(report: "Report", find: "SuiteFinder") -> None:
+    """Take sessions out of the scores whose log is not what their scenario and its tools make of them."""
+    from dataclasses import replace
+
+    from sandbox_mcp.engine.trajectory import read_trajectory
+    from sandbox_mcp.play.session.replay import differences
+
+    for place, scores in enumerate(report.sessions):
+        log = read_trajectory(scores.path)
+        if log.started.world is None:  # carried out again when it was graded
+            continue
+        first = next(iter(differences(log, find(log.started.scenario))), None)
+        if first is not None:
+            told = f"not verified: event {first.seq}, {first.what}: recorded {first.recorded[:80]}"
+            report.sessions[place] = replace(scores, reason=f"{told}, replayed {first.replayed[:80]}")
 
 
 def _tell_scores(report: "Report") -> None:

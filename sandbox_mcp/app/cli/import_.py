@@ -51,9 +51,10 @@ def command(
 ) -> None:
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
-    Formats: anthropic, atif, claude-code, codex, inspect, mcp-wire, mtu, openai-chat, openai-responses, otel,
-    tau-bench, tau2, toolsandbox-results, toolscan, tooltalk; those that installed packages add; and any, which reads
-    JSON of any shape as a --mapping says. What could not be mapped is listed, never dropped in silence. Files that
+    Formats: agentdojo, anthropic, atif, claude-code, codex, converse, gemini, gemini-cli, inspect, langchain, mcp-wire,
+    mtu, nemo-gym, openai-chat, openai-responses, opencode, otel, pydantic-ai, tau-bench, tau2, toolsandbox-results,
+    toolscan, tooltalk, vercel, verifiers; those that installed packages add; and any, which reads JSON of any shape as
+    a --mapping says. What could not be mapped is listed, never dropped in silence. Files that
     cannot be read, and files without a session, are named, and the others are read. Exit code 2: a file could not be
     read; 1: there was no session at all.
     """
@@ -80,7 +81,7 @@ def command(
                 click.echo(f"{session.name}: {loss['where']}: {loss['what']}")
     if as_json:
         print_json(written)
-    warn(*_by_file(unreadable))
+    warn(*_by_file(unreadable, format_name))
     if written:
         lossy = sum(bool(item["losses"]) for item in written)
         click.echo(f"imported {counted(len(written), 'session')} to {out}, {lossy} with losses", err=True)
@@ -115,7 +116,7 @@ def _named(event: "Event", scenario: str | None, prefixes: "Sequence[str]") -> "
     return event
 
 
-def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":
+def _by_file(errors: "Sequence[ImportFormatError]", format_name: str) -> "Iterator[str]":
     """What cannot be read, a line each; of a file of which much cannot, the first and how many more there are.
 
     Of a file that is one half of conversations it is said what to give instead.
@@ -132,6 +133,20 @@ def _by_file(errors: "Sequence[ImportFormatError]") -> "Iterator[str]":
             yield f"{path}: and {counted(len(faults) - len(told), 'more part')} that cannot be read"
         if half := half_in(Path(path)):
             yield f"{path}: {half}"
+        elif (nearest := _nearest(Path(path.partition("!")[0]))) and nearest != format_name:
+            yield f"{path}: it looks like the format {nearest}; try 'sandbox-mcp import {nearest}'"
+
+
+def _nearest(path: Path) -> str | None:
+    """The format of which a file has the marks."""
+    from sandbox_grader.errors import ImportFormatError
+    from sandbox_grader.importers.mapped import recognised
+    from sandbox_grader.importers.reading.json_values import load
+
+    try:
+        return recognised(load(path).nodes[0])
+    except ImportFormatError:
+        return None
 
 
 def _of_all(

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,8 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from sandbox_scenarios import Suite
+    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_scenarios.model import Scenario
 
     from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths
     from sandbox_mcp.app.run.by_hand import PlayableSuite
@@ -42,7 +42,8 @@ def command(
 ) -> None:
     """Execute every call of recorded sessions again and say whether results and state agree.
 
-    PATHS are logs or folders of them. Exits with 1 if a session disagrees, with 2 if a log cannot be
+    PATHS are logs or folders of them. Where a log's scenario is known, the state that it began with and what its user
+    did are compared with it, too. Exits with 1 if a session disagrees, with 2 if a log cannot be
     read; it is named, and the others are replayed. In logs of run --mode prefix every reply's calls are executed in the
     world that the ground truth had made; those of ToolTalk's conversations need --tooltalk.
 
@@ -78,7 +79,14 @@ class _Replayed:
         self._checkout = checkout
         self._places = places
         self._suites: dict[str, PlayableSuite] = {}
-        self._suite: Suite | None = None
+        self._find: SuiteFinder | None = None
+
+    def _scenario(self, log: "Trajectory") -> "Scenario | None":
+        """The scenario of a log, which leads to worlds on tapes and servers; None where it is not known here."""
+        from sandbox_grader.reporting.many import SuiteFinder
+
+        self._find = self._find or SuiteFinder(self._places)
+        return self._find(log.started.scenario)
 
     def differences(self, log: "Trajectory") -> "list[ReplayDifference]":
         """The differences between the log and its replay.
@@ -90,8 +98,7 @@ class _Replayed:
         from sandbox_mcp.play.session.replay import differences
 
         if not is_prefix_replay(log):
-            self._find_world(log)
-            return list(differences(log))
+            return list(differences(log, self._scenario(log)))
         import anyio
 
         from sandbox_mcp.app.benchmarks.tooltalk.conversations import Conversations
@@ -121,17 +128,6 @@ class _Replayed:
         if kind == ORIGIN and scenario.digest != started.digest:
             raise RunError(f"scenario {started.scenario!r} has changed since {log.path!r} was recorded")
         return anyio.run(prefix_differences, log, SessionManager(suite), spec, truths)
-
-    def _find_world(self, log: "Trajectory") -> None:
-        """Let a world be found that only the log's scenario leads to, as a tape or a live server."""
-        if not self._places or not any("recorded_" in name or "live_" in name for name in log.started.worlds):
-            return
-        from sandbox_scenarios import Suite, UnknownScenarioError
-
-        if self._suite is None:
-            self._suite = Suite(self._places)
-        with suppress(UnknownScenarioError):
-            self._suite.get(log.started.scenario)
 
 
 def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:

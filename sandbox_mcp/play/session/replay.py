@@ -1,22 +1,28 @@
 """Replay: execute every call of a recorded session again, and say whether results and state agree with the log.
 
-Policy: time is taken from the log, everything else is computed anew. Calls that were refused before any tool ran are
-expected to have changed nothing.
+Policy: the state it began with and what its user did are those of the scenario, where that is known. Time is taken from
+the log, everything else is computed anew. Calls that were refused before any tool ran are expected to have changed
+nothing.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage, failed
 
 from sandbox_mcp.engine.tools import Bound, Outcome
 from sandbox_mcp.engine.tools.calling import without_arguments
 from sandbox_mcp.engine.tools.injected import INJECTED
+from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
 from sandbox_mcp.engine.world.faults import WorldFailedError
+
+OF_SESSIONS = frozenset({CONFIRM, END})
+"""What users of any world do in a session, which touches nothing of the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,10 @@ class ReplayDifference:
     replayed: str
 
 
-def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
+def differences(trajectory: Trajectory, scenario: Scenario | None = None) -> Iterator[ReplayDifference]:
     """Every disagreement between a log and its replay, in order; none if the session is deterministic.
+
+    With its ``scenario`` also what it began with, and what its user did, where that is not the scenario's.
 
     Raises:
         ScenarioError: the log recorded no state.
@@ -39,8 +47,14 @@ def differences(trajectory: Trajectory) -> Iterator[ReplayDifference]:
     stage = Stage.recorded(trajectory.started)
     if answers := stage.home.retold([_told(item) for item in trajectory.events if _is_agents(item)]):
         stage.running.knowledge = answers
+    if scenario is not None:
+        yield from _unlike_scenario(trajectory, scenario)
     for event in trajectory.events:
-        if not isinstance(event, ToolCall) or (event.caller == "user" and event.tool not in stage.home.user_acts):
+        if not isinstance(event, ToolCall):
+            continue
+        if event.caller == "user" and event.tool not in stage.home.user_acts:
+            if event.tool not in OF_SESSIONS or event.changes:
+                yield ReplayDifference(event.seq, "caller", text_of(event.called), '"nothing that a user can do here"')
             continue
         if event.caller == "environment":
             yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event).changes)])
@@ -68,6 +82,26 @@ def _is_agents(event: object) -> TypeGuard[ToolCall]:
 def _told(event: ToolCall) -> tuple[Any, ...]:
     error = event.error.message if event.error else None
     return event.tool, event.arguments, event.result, error, event.meta
+
+
+def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[ReplayDifference]:
+    """How a log differs from its scenario in what the scenario gives: the opening state, and what the user may do."""
+    started = trajectory.started
+    if started.digest not in ("", scenario.digest):
+        yield ReplayDifference(0, "scenario digest", started.digest, scenario.digest)
+    opening = started.world or {}
+    names = sorted(opening.keys() | scenario.world.tables.keys())
+    tables = [(f"opening state, table {name}", opening.get(name, {}), _table(scenario, name)) for name in names]
+    yield from unlike(0, tables)
+    does = {act.name for act in scenario.user.script.does.values()}
+    for event in trajectory.events:
+        acts = isinstance(event, ToolCall) and event.caller == "user" and event.tool not in OF_SESSIONS
+        if isinstance(event, ToolCall) and acts and event.tool not in does:
+            yield ReplayDifference(event.seq, "user's act", text_of(event.called), text_of(sorted(does)))
+
+
+def _table(scenario: Scenario, name: str) -> Mapping[str, Any]:
+    return scenario.world.tables.get(name, {})
 
 
 def _again(stage: Stage, event: ToolCall) -> Outcome:

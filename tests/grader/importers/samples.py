@@ -507,7 +507,7 @@ def read_bytes(format_: str, data: bytes, name: str | None = None) -> list[Impor
 
 def read(format_: str, value: Any, name: str | None = None) -> list[Imported]:
     """What an importer makes of a file that holds a value."""
-    name = name or SAMPLES[format_][0]
+    name = name or (SAMPLES[format_][0] if format_ in SAMPLES else "log.json")
     return read_bytes(format_, encoded(name, value), name)
 
 
@@ -526,7 +526,7 @@ def checked(format_: str, sessions: Sequence[Imported]) -> list[Imported]:
         trajectory = parse_trajectory("".join(map(to_line, session.events)).encode())
         assert trajectory == assemble(session.events, "<log>")
         origin = trajectory.started.origin or {}
-        assert origin["format"] == format_
+        assert origin["format"] == {"verifiers": "openai-chat", "nemo-gym": "openai-responses"}.get(format_, format_)
         assert "file" in origin
         assert [(loss["where"], loss["what"]) for loss in origin["losses"]] == [
             (loss.where, loss.what) for loss in session.losses

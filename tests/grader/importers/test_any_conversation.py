@@ -246,6 +246,139 @@ def mcp_wire(turns_: list[Turn]) -> list[dict[str, Any]]:
     return lines
 
 
+def converse(turns_: list[Turn]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        own: list[dict[str, Any]] = [{"text": turn.text}] if turn.text else []
+        own += [{"toolUse": {"toolUseId": i, "name": c.name, "input": c.arguments}} for i, c in ids(number, turn)]
+        results = [
+            {"toolResult": {"toolUseId": i, "content": [{"text": c.text}], "status": "error" if c.error else "success"}}
+            for i, c in ids(number, turn)
+        ]
+        messages.append({"role": "user" if turn.who == "user" else "assistant", "content": own})
+        messages += [{"role": "user", "content": results}] if results else []
+    return {"messages": messages, "inferenceConfig": {}}
+
+
+def vercel(turns_: list[Turn]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        parts: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
+        for id_, c in ids(number, turn):
+            state = {"state": "output-error", "errorText": c.error} if c.error else {"state": "output-available"}
+            done = state if c.error else {**state, "output": c.text}
+            parts.append({"type": f"tool-{c.name}", "toolCallId": id_, "input": c.arguments, **done})
+        messages.append({"id": str(number), "role": "user" if turn.who == "user" else "assistant", "parts": parts})
+    return messages
+
+
+def vercel_model(turns_: list[Turn]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        parts: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
+        made = ids(number, turn)
+        parts += [{"type": "tool-call", "toolCallId": i, "toolName": c.name, "input": c.arguments} for i, c in made]
+        kinds = [("error-text", c.error) if c.error else ("json", c.result) for _, c in made]
+        results = [
+            {"type": "tool-result", "toolCallId": i, "toolName": c.name, "output": {"type": kind, "value": value}}
+            for (i, c), (kind, value) in zip(made, kinds, strict=True)
+        ]
+        messages.append({"role": "user" if turn.who == "user" else "assistant", "content": parts})
+        messages += [{"role": "tool", "content": results}] if results else []
+    return {"messages": messages}
+
+
+def gemini(turns_: list[Turn]) -> dict[str, Any]:
+    contents: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        own: list[dict[str, Any]] = [{"text": turn.text}] if turn.text else []
+        own += [{"functionCall": {"id": i, "name": c.name, "args": c.arguments}} for i, c in ids(number, turn)]
+        told = [{"error": c.error} if c.error else {"result": c.result} for _, c in ids(number, turn)]
+        results = [
+            {"functionResponse": {"id": i, "name": c.name, "response": response}}
+            for (i, c), response in zip(ids(number, turn), told, strict=True)
+        ]
+        contents.append({"role": "user" if turn.who == "user" else "model", "parts": own})
+        contents += [{"role": "user", "parts": results}] if results else []
+    return {"contents": contents}
+
+
+def langchain(turns_: list[Turn]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        made = [{"name": c.name, "args": c.arguments, "id": i, "type": "tool_call"} for i, c in ids(number, turn)]
+        kind = {"type": "human"} if turn.who == "user" else {"type": "ai", "tool_calls": made}
+        messages.append({**kind, "content": turn.text, "additional_kwargs": {}, "response_metadata": {}})
+        messages += [
+            {"type": "tool", "content": c.text, "tool_call_id": i, "status": "error" if c.error else "success"}
+            for i, c in ids(number, turn)
+        ]
+    return {"messages": messages}
+
+
+def agentdojo(turns_: list[Turn]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        content = [{"type": "text", "content": turn.text}] if turn.text else None
+        made = [{"function": c.name, "args": c.arguments, "id": i} for i, c in ids(number, turn)]
+        role = {"role": "user"} if turn.who == "user" else {"role": "assistant", "tool_calls": made}
+        messages.append({**role, "content": content})
+        for id_, c in ids(number, turn):
+            text = [{"type": "text", "content": "" if c.error else c.text}]
+            messages.append({"role": "tool", "content": text, "tool_call_id": id_, "error": c.error})
+    return {"suite_name": "s", "user_task_id": "t", "pipeline_name": "m", "messages": messages}
+
+
+def pydantic_ai(turns_: list[Turn]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        if turn.who == "user":
+            messages.append({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": turn.text}]})
+            continue
+        parts: list[dict[str, Any]] = [{"part_kind": "text", "content": turn.text}] if turn.text else []
+        made = ids(number, turn)
+        parts += [
+            {"part_kind": "tool-call", "tool_name": c.name, "args": json.dumps(c.arguments), "tool_call_id": i}
+            for i, c in made
+        ]
+        results = [
+            {"part_kind": "retry-prompt" if c.error else "tool-return", "tool_name": c.name, "tool_call_id": i}
+            | {"content": c.error or c.text}
+            for i, c in made
+        ]
+        messages.append({"kind": "response", "parts": parts})
+        messages += [{"kind": "request", "parts": results}] if results else []
+    return messages
+
+
+def opencode(turns_: list[Turn]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, turn in enumerate(turns_):
+        parts: list[dict[str, Any]] = [{"type": "step-start"}]
+        parts += [{"type": "text", "text": turn.text}] if turn.text else []
+        for id_, c in ids(number, turn):
+            state = {"status": "error", "error": c.error} if c.error else {"status": "completed", "output": c.text}
+            parts.append({"type": "tool", "callID": id_, "tool": c.name, "state": {"input": c.arguments, **state}})
+        messages.append({"info": {"role": "user" if turn.who == "user" else "assistant"}, "parts": parts})
+    return {"info": {"id": "s"}, "messages": messages}
+
+
+def verifiers(turns_: list[Turn]) -> dict[str, Any]:
+    messages = openai_chat(turns_)
+    for message in messages:
+        message |= (
+            {"tool_calls": [json.dumps(call) for call in message["tool_calls"]]} if message.get("tool_calls") else {}
+        )
+    return {"example_id": 0, "prompt": messages[:1], "completion": messages[1:], "reward": 1.0}
+
+
+def nemo_gym(turns_: list[Turn]) -> dict[str, Any]:
+    items = openai_responses(turns_)
+    asked = items[:1] if turns_[0].who == "user" else []
+    answered = {"output": items[len(asked) :], "status": "completed"}
+    return {"responses_create_params": {"input": asked}, "response": answered}
+
+
 WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "tau-bench": tau_bench,
     "tau2": tau2,
@@ -258,7 +391,19 @@ WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "atif": atif,
     "otel": otel,
     "mcp-wire": mcp_wire,
+    "converse": converse,
+    "vercel": vercel,
+    "vercel ": vercel_model,
+    "gemini": gemini,
+    "langchain": langchain,
+    "agentdojo": agentdojo,
+    "pydantic-ai": pydantic_ai,
+    "opencode": opencode,
+    "verifiers": verifiers,
+    "nemo-gym": nemo_gym,
 }
+FLAT = frozenset({"openai-responses", "codex", "nemo-gym"})
+"""Formats that are flat lists of items."""
 
 LAW = settings(max_examples=at_least(12), deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -280,7 +425,7 @@ def expected_texts(turns_: list[Turn]) -> list[tuple[str, str, str]]:
 @LAW
 @given(turns_=conversations)
 def test_every_call_is_read_with_what_came_of_it(format_, turns_):
-    sessions = read(format_, WRITERS[format_](turns_))
+    sessions = read(format_.strip(), WRITERS[format_](turns_))
     found = [call for session in sessions for call in calls(session)]
     assert [
         (call.name, call.tool, call.arguments, call.result, call.error and call.error.message) for call in found
@@ -291,8 +436,8 @@ def test_every_call_is_read_with_what_came_of_it(format_, turns_):
 @LAW
 @given(turns_=conversations)
 def test_every_word_is_read_with_who_said_it_to_whom(format_, turns_):
-    assume(format_ not in ("openai-responses", "codex") or not any(map(_runs_together, turns_, turns_[1:])))
-    sessions = read(format_, WRITERS[format_](turns_))
+    assume(format_ not in FLAT or not any(map(_runs_together, turns_, turns_[1:])))
+    sessions = read(format_.strip(), WRITERS[format_](turns_))
     assert [text for session in sessions for text in said(session)] == expected_texts(turns_)
 
 
@@ -305,7 +450,7 @@ def _runs_together(turn: Turn, following: Turn) -> bool:
 @LAW
 @given(turns_=conversations)
 def test_calls_made_together_are_one_batch(format_, turns_):
-    found = [call for session in read(format_, WRITERS[format_](turns_)) for call in calls(session)]
+    found = [call for session in read(format_.strip(), WRITERS[format_](turns_)) for call in calls(session)]
     sizes = {call.batch: sum(other.batch == call.batch for other in found) for call in found}
     assert list(sizes.values()) == [len(turn.calls) for turn in turns_ if turn.calls]
 
@@ -314,5 +459,5 @@ def test_calls_made_together_are_one_batch(format_, turns_):
 @LAW
 @given(turns_=conversations)
 def test_nothing_is_said_to_be_missing_that_is_there(format_, turns_):
-    for session in read(format_, WRITERS[format_](turns_)):
+    for session in read(format_.strip(), WRITERS[format_](turns_)):
         assert not any("is missing" in loss.what or "was dropped" in loss.what for loss in session.losses)

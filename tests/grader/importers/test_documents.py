@@ -62,8 +62,6 @@ class TestContent:
             ([], ""),
             (["a", {"type": "text", "text": "b"}], "a\nb"),
             ([{"type": "input_text", "text": "a"}, {"type": "refusal", "refusal": "b"}], "a\nb"),
-            ([{"text": "a"}], "a"),
-            ([{"type": "text"}], ""),
         ],
     )
     def test_text_and_parts(self, builder, content, text):

@@ -96,7 +96,7 @@ def test_lines_are_sessions_too(tmp_path: Path) -> None:
 @each(
     ("mapping", "problem"),
     [
-        (MAPPING.replace("kind: type", "knd: type"), "kind: Field required; knd: Extra inputs are not permitted"),
+        (MAPPING.replace("kind: type", "knd: type"), "knd: Extra inputs are not permitted"),
         ("- a", "known keys: sessions, events, kind"),
         ("{", "mapping.yaml:2: is not valid YAML"),
     ],

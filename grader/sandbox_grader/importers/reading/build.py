@@ -313,6 +313,13 @@ class SessionBuilder:
         return [event for event in self._events if isinstance(event, ToolCall)]
 
     @property
+    def opening(self) -> str:
+        """What was said before the agent did anything."""
+        own = (getattr(event, "sender", getattr(event, "caller", "")) == "agent" for event in self._events)
+        first = next((number for number, agents in enumerate(own) if agents), len(self._events))
+        return "\n".join(event.content for event in self._events[:first] if isinstance(event, Message))
+
+    @property
     def whole(self) -> bool:
         """Whether the log stops where a conversation may stop: no call is open and the agent has had the last word."""
         own = (event for event in reversed(self._events) if event.meta.get("kind") != "sub-agent")

@@ -8,10 +8,16 @@ from dataclasses import replace
 
 from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
 from sandbox_grader.importers.reading.content import joined, outcome_of
-from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.reading.json_values import JsonNode, parsed
 from sandbox_grader.importers.reading.values import arguments_of
 from sandbox_grader.ours import error_in, role_in
 from sandbox_mcp.engine.trajectory import Role
+
+_SAID = frozenset(
+    {"content", "tool_calls", "function_call", "tool_messages", "refusal", "audio", "reasoning", "reasoning_content",
+     "error"}
+)  # fmt: skip
+"""Members of which a message has at least one: without any it is a message of another form."""
 
 
 def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
@@ -23,6 +29,8 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     writers: dict[str, None] = {}
     for message in messages:
         role, stamp = message.need("role").string(), message.members().get("timestamp")
+        if not message.members().keys() & _SAID:
+            message.need("content")
         if role == "assistant":
             writers |= dict.fromkeys(filter(None, [message.label_at("name")]))
             _assistant(builder, message)
@@ -70,7 +78,7 @@ def _assistant(builder: SessionBuilder, message: JsonNode) -> None:
 
 def _calls(builder: SessionBuilder, message: JsonNode, calls: list[JsonNode], caller: Role) -> None:
     batch = builder.batch() if calls else ""
-    for call in calls:
+    for call in map(parsed, calls):
         function = call.get("function") or call.get("custom") or call
         arguments = function.get("arguments") or function.get("input")
         given = replace(arguments_of(arguments and arguments.value), free=call.get("custom") is not None)

@@ -32,11 +32,13 @@ def part_text(part: JsonNode, builder: SessionBuilder, texts: Mapping[str, str] 
     """The text of one part, or None where it has none; such a part is named as a loss."""
     if isinstance(part.value, str):
         return part.string()
-    kind = part.string_at("type") or "text"
+    kind = part.need("type").string()
     member = texts.get(kind)
     if member is None:
         builder.lose(part, f"content of type {kind!r} is not kept")
         return None
+    if member not in part.members():
+        part.need(member)
     return part.string_at(member) or ""
 
 

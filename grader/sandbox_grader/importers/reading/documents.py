@@ -5,7 +5,7 @@ either. JSON Lines of bare items are one conversation.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sandbox_grader.errors import NothingToImportError
@@ -60,7 +60,32 @@ def read_documents(
 
 def exchange_in(holder: JsonNode) -> tuple[JsonNode, JsonNode]:
     """The request and the response that an object holds, each under its own member or both merged into the object."""
-    return holder.get("request") or holder, holder.get("response") or holder
+    request = holder.get("request") or holder.get("responses_create_params")
+    return request or holder, holder.get("response") or holder
+
+
+TASKS = ("example_id", "task_id", "task_index", "_ng_task_index", "_task_index", "problem_id")
+"""Members by which an object that holds one of several conversations tells which task it was."""
+
+
+class TaskNames:
+    """Names what the conversations of one file are trials of: their task where they tell it, else their opening."""
+
+    def __init__(self, path: Path, several: bool) -> None:
+        self._stem, self._several = stem(path), several
+        self._openings: dict[str, int] = {}
+
+    def name(self, builder: SessionBuilder, holder: JsonNode | None) -> None:
+        """Name the scenario of a session, unless it names it itself, and keep the reward that stands beside it."""
+        reward = holder.members().get("reward") if holder is not None else None
+        if isinstance(reward, int | float):
+            builder.origin["reward"] = float(reward)
+        if not self._several or builder.head.scenario != self._stem:
+            return
+        members = holder.members() if holder is not None else {}
+        told = next((str(members[name]) for name in TASKS if isinstance(members.get(name), str | int)), None)
+        number = self._openings.setdefault(told or builder.opening, len(self._openings) + 1)
+        builder.head = replace(builder.head, scenario=f"{self._stem}/{told or number}")
 
 
 def is_message(node: JsonNode) -> bool:
@@ -85,7 +110,9 @@ def read_messages(
     names = Names()
     for path in paths:
         loaded, faults = load(path), Faults()
-        for conversation in conversations(loaded, is_message):
+        found = list(conversations(loaded, is_message))
+        tasks = TaskNames(path, len(found) > 1)
+        for conversation in found:
             with faults.aside():
                 builder = SessionBuilder(format_, str(path), stem(path), loaded.losses)
                 holder, told, given = conversation.holder, None, ""
@@ -94,6 +121,7 @@ def read_messages(
                     told, given = play_holder(builder, holder), holder.label_at("id") or ""
                 if builder.last is None:
                     raise conversation.empty(path, "holds a conversation without messages")
+                tasks.name(builder, holder)
                 ending = told or ("recorded" if builder.whole and not loaded.cut else None, None)
                 yield builder.finish(names.unique(stem(path), given), *ending)
         faults.tell()

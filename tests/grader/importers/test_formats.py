@@ -1,0 +1,148 @@
+"""Formats that are said as data: recognised by their marks, and refused by the importers of others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sandbox_grader.errors import ImportFormatError
+from sandbox_grader.importers import importer, mapped
+from sandbox_grader.importers.reading.json_values import JsonNode, load
+
+from tests.each import each
+from tests.grader.importers.samples import SAMPLES, calls, encoded, lost, read_one, said, started
+from tests.grader.importers.test_any_conversation import WRITERS, Call, Turn
+
+TALK = [
+    Turn("user", "Off, please."),
+    Turn("agent", "", [Call("find", {"on": False}, None), Call("fly", {}, None, "Error: no")]),
+    Turn("agent", "Done."),
+]
+OWN = sorted(mapped.formats().keys() & WRITERS.keys())
+
+
+@each("format_", OWN)
+def test_a_file_is_recognised(format_: str) -> None:
+    assert mapped.recognised(JsonNode(WRITERS[format_](TALK), "f")) == format_
+
+
+@each("format_", sorted(SAMPLES.keys() - {"toolsandbox-results"}))
+def test_a_file_of_another_kind_is_recognised_too(format_: str, tmp_path: Path) -> None:
+    name, value = SAMPLES[format_]
+    (tmp_path / name).write_bytes(encoded(name, value))
+    if format_ != "inspect" or not name.endswith(".eval"):
+        assert mapped.recognised(load(tmp_path / name).nodes[0]) == format_
+
+
+@each("format_", OWN)
+@each("other", ["openai-chat", "anthropic", "openai-responses"])
+def test_no_importer_of_messages_takes_it_for_empty_ones(format_: str, other: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(WRITERS[format_](TALK)))
+    with pytest.raises(ImportFormatError):
+        list(importer(other)([path]))
+
+
+DONE = {"type": "text", "text": "Done."}
+THOUGHTS: list[tuple[str, Any]] = [
+    ("gemini", {"contents": [{"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Done."}]}]}),
+    (
+        "converse",
+        [
+            {
+                "role": "assistant",
+                "content": [{"reasoningContent": {"reasoningText": {"text": "hm"}}}, {"text": "Done."}],
+            }
+        ],
+    ),
+    ("langchain", [{"type": "ai", "content": "Done.", "additional_kwargs": {"reasoning_content": "hm"}}]),
+    ("langchain", [{"type": "ai", "content": [{"type": "thinking", "thinking": "hm"}, DONE]}]),
+    (
+        "pydantic-ai",
+        [
+            {
+                "kind": "response",
+                "parts": [{"part_kind": "thinking", "content": "hm"}, {"part_kind": "text", "content": "Done."}],
+            }
+        ],
+    ),
+    ("vercel", [{"role": "assistant", "parts": [{"type": "reasoning", "text": "hm"}, DONE]}]),
+]
+
+
+@each(("format_", "value"), THOUGHTS, ids=range(len(THOUGHTS)))
+def test_thoughts_are_kept_apart(format_: str, value: Any) -> None:
+    assert said(read_one(format_, value)) == [("agent", "agent", "hm"), ("agent", "user", "Done.")]
+
+
+def test_the_events_of_adk_are_read_as_contents() -> None:
+    def event(author: str, role: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"author": author, "content": {"role": role, "parts": list(parts)}, "timestamp": 1.0, **more}
+
+    used = {"prompt_token_count": 7, "candidates_token_count": 2}
+    response = {"content": [{"type": "text", "text": '{"result":null}'}], "isError": False}
+    session = {
+        "id": "s",
+        "events": [
+            event("user", "user", {"text": "Off, please."}),
+            event("phone", "model", {"text": "Lo"}, partial=True),
+            event("phone", "model", {"function_call": {"id": "c", "name": "find", "args": {}}}, usage_metadata=used),
+            event("phone", "user", {"function_response": {"id": "c", "name": "find", "response": response}}),
+            event("phone", "model", {"text": "Done."}),
+        ],
+    }  # fmt: skip
+    found = read_one("gemini", session)
+    assert said(found) == [("user", "agent", "Off, please."), ("agent", "user", "Done.")]
+    [call] = calls(found)
+    assert call.result == response
+    assert found.events[-2].meta["usage"] == {"prompt_tokens": 7, "completion_tokens": 2, "requests": 1}
+
+
+@each("form", ["data", "kwargs"])
+def test_messages_of_langchain_are_read_however_they_were_dumped(form: str) -> None:
+    messages = WRITERS["langchain"](TALK)["messages"]
+    inner = [{"type": item["type"] if form == "data" else "constructor", "lc": 1, form: item} for item in messages]
+    found = read_one("langchain", inner)
+    assert [call.name for call in calls(found)] == ["find", "fly"]
+
+
+def test_tasks_in_one_file_are_not_trials_of_one(tmp_path: Path) -> None:
+    rows = [WRITERS["nemo-gym"]([Turn("user", word), Turn("agent", "Done.")]) for word in ("a", "b", "a")]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps({**row, "reward": 0.5}) + "\n" for row in rows))
+    found = [started(session) for session in importer("nemo-gym")([path])]
+    assert [head.scenario for head in found] == ["log/1", "log/2", "log/1"]
+    assert [head.origin["reward"] for head in found] == [0.5] * 3
+
+
+NESTED = """
+events: messages
+user: {when: {type: human}, text: content}
+agent: {when: {type: ai}, text: content}
+call: {when: {type: ai}, each: tool_calls, name: name, arguments: args, id: id}
+result: {when: {type: tool}, id: tool_call_id, result: content, failed: {status: error}}
+"""
+
+
+def test_a_users_mapping_can_say_nested_calls_and_errors_by_a_condition(tmp_path: Path) -> None:
+    log, mapping = tmp_path / "log.json", tmp_path / "mapping.yaml"
+    log.write_text(json.dumps(WRITERS["langchain"](TALK)))
+    mapping.write_text(NESTED)
+    [session] = mapped.read([log], mapped.mapping_in(mapping))
+    first, failed = calls(session)
+    assert (first.result, first.error, first.batch) == (None, None, failed.batch)
+    assert failed.error is not None
+    assert said(session) == [("user", "agent", "Off, please."), ("agent", "user", "Done.")]
+
+
+def test_a_call_that_is_taken_out_of_several_by_number_is_a_fault(tmp_path: Path) -> None:
+    log, mapping = tmp_path / "log.json", tmp_path / "mapping.yaml"
+    log.write_text(json.dumps(WRITERS["langchain"](TALK)))
+    mapping.write_text(NESTED.replace("each: tool_calls, name: name", "name: tool_calls.0.name"))
+    with pytest.raises(ImportFormatError, match="takes element 0 of 2; say 'each: tool_calls'"):
+        list(mapped.read([log], mapped.mapping_in(mapping)))
+
+
+def test_a_part_that_no_rule_takes_is_a_loss() -> None:
+    value = {"contents": [{"role": "user", "parts": [{"text": "Look."}, {"inlineData": {"data": "x"}}]}]}
+    assert "content with inlineData is not kept: no rule of the mapping takes it" in lost(read_one("gemini", value))
