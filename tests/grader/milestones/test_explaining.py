@@ -157,7 +157,7 @@ class TestMessages:
 
     def test_what_it_must_not_say(self):
         assert reasons(Play().sets(wifi=False).says("Wifi is on, not off"), OFF, TOLD) == [
-            "says 'is on', which it must not; denies the text 'off' or 'disabled': 'Wifi is on, not off'"
+            "says 'is on', which it must not; denies 'off' or 'disabled': 'Wifi is on, not off'"
         ]
 
     def test_filled_placeholders(self):

@@ -1,10 +1,8 @@
-"""What a message is read against: the session until then, gathered once however many messages there are."""
+"""What a message is read against: the whole session, gathered once however many messages there are."""
 
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from sandbox_grader import grade
-from sandbox_grader.claims import Background
 from sandbox_grader.milestones.listening import Listener
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_scenarios import Suite
@@ -13,52 +11,47 @@ from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 from tests.each import each
 from tests.scenarios.playing import solved
 
-NAMES = Suite().names()[::24]
+NAMES = Suite().names()[::48]
 
 
 def listener(log: Trajectory) -> Listener:
-    return Listener(Timeline(log), Suite().get(log.started.scenario).milestones)
-
-
-def known(background: Background) -> dict[str, Any]:
-    """All that was there before a message, without what the user said, who may go on afterwards."""
-    return {item.name: getattr(background, item.name) for item in fields(background) if item.name != "given"}
+    return Listener(Timeline(log), ())
 
 
 @each("name", NAMES)
-def test_a_message_is_read_against_what_was_done_before_it(name: str) -> None:
+def test_a_message_is_read_against_what_was_said_and_done_in_the_whole_session(name: str) -> None:
     log = solved(Suite().get(name))
-    whole, events = listener(log), Timeline(log).events
-    first = len(log.events) - len(events)
-    for index, event in reversed(list(enumerate(events))):
-        if isinstance(event, Message) and index:
-            alone = listener(replace(log, events=log.events[: first + index])).background(index)
-            assert known(whole.background(index)) == known(alone)
+    heard = listener(log)
+    said = [event.content for event in log.events if isinstance(event, Message) and event.sender == "user"]
+    done = {
+        event.called
+        for event in log.events
+        if isinstance(event, ToolCall) and event.caller == "agent" and event.error is None
+    }
+    assert list(heard.background.given) == said
+    assert done <= heard.background.tools
+    assert heard.background is heard.background
 
 
 @each("name", NAMES)
-def test_messages_between_the_same_calls_are_read_against_the_same(name: str) -> None:
+def test_no_message_of_a_right_session_invents_a_deed(name: str) -> None:
     log = solved(Suite().get(name))
-    heard, calls = listener(log), 0
-    known = {0: heard.background(0)}
+    heard = listener(log)
     for index, event in enumerate(Timeline(log).events):
-        if isinstance(event, ToolCall) and event.caller == "agent":
-            calls += 1
-        assert known.setdefault(calls, heard.background(index + 1)) is heard.background(index + 1)
+        if isinstance(event, Message) and event.sender == "agent":
+            assert heard.invented(index) is None
 
 
-@each(
-    ("name", "right", "other"),
-    [("sister_and_table", "Wren", "Tomas"), ("dumplings_wait", "Chiyo", "Haruki")],
-)
-def test_who_was_told_is_held_against_whom_messages_went_to(name: str, right: str, other: str) -> None:
+@each(("name", "right"), [("sister_and_table", "Wren"), ("dumplings_wait", "Chiyo")])
+def test_a_deed_is_told_by_a_claim_of_it_and_not_by_a_plan_or_another_deed(name: str, right: str) -> None:
     log, scenario = solved(Suite().get(name)), Suite().get(name)
     last = max(n for n, event in enumerate(log.events) if isinstance(event, Message) and event.sender == "agent")
 
-    def score(said: str) -> float | None:
+    def score(said: str) -> float:
         events = list(log.events)
         events[last] = replace(events[last], content=said)
-        return grade(replace(log, events=tuple(events)), scenario).score
+        return grade(replace(log, events=tuple(events)), scenario).score or 0
 
     assert score(f"Done. I texted {right}.") == 1
-    assert score(f"Done. I texted {other}.") == 0
+    assert score(f"I will text {right}.") < 1
+    assert score(f"I deleted {right}.") < 1

@@ -41,6 +41,11 @@ class TestValues:
             "refusal": 0.0,
             "corrected": 1.0,
             "unwanted": 0,
+            "score_low": 1.0,
+            "score_high": 1.0,
+            "doubts": 0,
+            "false_claims": 0,
+            "false_claim": None,
         }
 
     def test_paper_is_strict(self):

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_grader.claims import Background, hear
+from sandbox_grader.claims import hear
 from sandbox_grader.grading.scores import grade
 from sandbox_scenarios import Suite
 from sandbox_scenarios.facts import facts_of
@@ -112,14 +112,11 @@ def test_a_deed_may_be_told_in_the_tools_words_and_as_what_it_writes(suite: Suit
     [
         ("close_new_quay", "New Quay remains dead."),  # "new" is part of its name and tells of no change
         ("close_new_quay", "New Quay will be live tomorrow."),
-        ("hand_it_back", "I have deleted the permit."),
+        ("hand_it_back", "I have sent the permit."),
     ],
 )
 def test_a_name_a_plan_and_another_deed_tell_of_none(suite: Suite, name: str, reply: str) -> None:
     assert (score(suite, name, reply) or 0) < 1
-
-
-ANSWERED = Background(numbers=frozenset({21.5, 40.0}))
 
 
 @pytest.mark.parametrize(
@@ -127,27 +124,20 @@ ANSWERED = Background(numbers=frozenset({21.5, 40.0}))
     [
         ({"quantity": "21.5 MW"}, "It carries 21.5 MW out of 40 MW.", "stated"),
         ({"quantity": "21.5 MW"}, "It carries 21.5 MW (rated 40 MW).", "stated"),
-        ({"quantity": "21.5 MW"}, "It carries 21.5 MW; it carries 33 MW.", "contrary"),
-        ({"quantity": "21.5 MW"}, "It carries 21.5 MW; it carries 33 MW now.", "contrary"),
-        ({"money": "300 EUR"}, "You owe 300 EUR; you owe 500 EUR now.", "contrary"),
+        ({"quantity": "21.5 MW"}, "It carries 21.5 MW, or rather 33 MW.", "contrary"),
+        ({"quantity": "21.5 MW"}, "It carries 33 MW.", "contrary"),
+        ({"money": "300 EUR"}, "You owe 300 EUR. Sorry, I meant 500 EUR.", "contrary"),
     ],
 )
-def test_another_value_is_harmless_where_a_tool_answered_it_so_and_not_where_it_holds_now(
+def test_another_value_is_context_unless_it_corrects_the_right_one_or_stands_in_its_place(
     fact: dict[str, str], reply: str, outcome: str
 ) -> None:
-    assert [finding.outcome for finding in hear(reply, facts_of(fact), ANSWERED).findings] == [outcome]
+    assert [finding.outcome for finding in hear(reply, facts_of(fact)).findings] == [outcome]
 
 
-ASKED_FOR_THE_LEAST = Background(given=("What is the least that I can bid?",))
-ASKED_FOR_THE_PRICE = Background(given=("What does it cost?",))
-
-
-@pytest.mark.parametrize(("background", "outcome"), [(ASKED_FOR_THE_LEAST, "stated"), (ASKED_FOR_THE_PRICE, "missing")])
 @pytest.mark.parametrize("reply", ["You have to bid at least 120 francs.", "At least 120 CHF."])
-def test_a_bound_is_the_answer_where_a_bound_is_asked_for(background: Background, outcome: str, reply: str) -> None:
-    assert [finding.outcome for finding in hear(reply, facts_of({"money": "120 CHF"}), background).findings] == [
-        outcome
-    ]
+def test_a_bound_leaves_in_doubt_whether_the_amount_was_told(reply: str) -> None:
+    assert [finding.outcome for finding in hear(reply, facts_of({"money": "120 CHF"})).findings] == ["doubt"]
 
 
 @pytest.mark.parametrize(
@@ -155,8 +145,8 @@ def test_a_bound_is_the_answer_where_a_bound_is_asked_for(background: Background
     [
         ("add", "The mantel clock is on your list.", "stated"),
         ("add", "The mantel clock is not on your list.", "contrary"),
-        ("remove", "Your list is empty now.", "stated"),
-        ("remove", "Your list is not empty.", "contrary"),
+        ("remove", "It is off your list.", "stated"),
+        ("remove", "It is not off your list.", "contrary"),
     ],
 )
 def test_what_a_list_has_now_tells_of_the_deed(deed: str, reply: str, outcome: str) -> None:
