@@ -112,10 +112,10 @@ def test_a_deed_may_be_told_in_the_tools_words_and_as_what_it_writes(suite: Suit
     [
         ("close_new_quay", "New Quay remains dead."),  # "new" is part of its name and tells of no change
         ("close_new_quay", "New Quay will be live tomorrow."),
-        ("hand_it_back", "I have sent the permit."),
+        ("hand_it_back", "I have read the permit."),
     ],
 )
-def test_a_name_a_plan_and_another_deed_tell_of_none(suite: Suite, name: str, reply: str) -> None:
+def test_a_name_a_plan_and_a_look_tell_of_no_deed(suite: Suite, name: str, reply: str) -> None:
     assert (score(suite, name, reply) or 0) < 1
 
 
