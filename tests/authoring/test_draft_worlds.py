@@ -412,7 +412,9 @@ def test_what_the_user_does_when_it_is_asked_to_is_drafted_with_the_answer(
     suite = Suite([tmp_path / "safe.yaml"])
     entry = drafted(suite, "arm_safe", tmp_path, tmp_path / "safe.yaml")
     [answer] = entry["user"]["script"]["answers"]
-    assert (answer["does"], answer["say"]) == ("confirm_at_safe", "I did. {confirm_at_safe}")
+    assert answer["does"] == "confirm_at_safe"
+    assert answer["say"].endswith("I did. {confirm_at_safe}")
+    assert "clicked" not in answer["say"]
     [by_user] = [item for item in entry["milestones"] if item["id"].endswith("by_user_2")]
     assert by_user["updates"].keys() == {"id", "armed", "opens"}  # what it shows is again what it was
     assert by_user["updates"]["opens"].keys() == {"close", "within"}

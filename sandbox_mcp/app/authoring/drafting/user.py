@@ -21,6 +21,7 @@ def user_of(story: Story) -> dict[str, Any]:
     """The part of a scenario file about the user."""
     opening, *later = (turn.said for turn in story.turns)
     script: dict[str, Any] = {}
+    earlier = set[str]()
     for turn, said in enumerate(later, start=1):
         if said:
             reply = story.turns[turn - 1].reply
@@ -32,7 +33,10 @@ def user_of(story: Story) -> dict[str, Any]:
                 script.setdefault("confirm", said)
             else:
                 asked = question or reply
-                about = words(asked)[:ABOUT] or [word.strip("?.,!") for word in asked.split()][:ABOUT]
+                found = words(asked) or [word.strip("?.,!") for word in asked.split()]
+                own = [word for word in found if word not in earlier]  # or an earlier question would get it, too
+                about = (own or found)[:ABOUT]
+                earlier.update(found)
                 script.setdefault("answers", []).append({"about": about, "say": said, **does})
     spoken = (turn.said for turn in story.turns[1:] if not turn.acts)
     knows = [line for line in dict.fromkeys(spoken) if line and line != script.get("confirm")]
