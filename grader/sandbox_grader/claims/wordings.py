@@ -25,6 +25,8 @@ _NEGATIVE = Lazy(
 """Wordings that deny something themselves."""
 _ASKS = Lazy(r".*\?\s*$|(?:which|who|what|when|where|how)\b")
 _WORD = Lazy(r"[^\W\d_]+|\d+")
+_JOINED = Lazy(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+"""Letters of scripts that put no space between words."""
 _OTHERS, _SHORT, _SEVERAL, _MANY = 3, 3, 4, 5
 """People nobody asked for that make a list, words of an item at most, other items in doubt and as candidates."""
 _SEPARATOR = Lazy(r"\s*[,;/\n]+\s*(?:and |or )?|\s+(?:and|or)\s+")
@@ -43,7 +45,9 @@ def wording(value: str) -> Lazy:
     parts = [re.escape(words[0])]
     for before, word in pairwise(words):
         parts += (r"[\W_]{0,3}" if before.isdigit() != word.isdigit() else r"[\W_]{1,3}", re.escape(word))
-    return Lazy(rf"(?<![^\W_]){''.join(parts)}(?:s|es|'s)?(?![^\W_])")
+    before = "" if _JOINED.match(words[0]) else r"(?<![^\W_])"
+    behind = "" if _JOINED.match(words[-1][-1]) else r"(?:s|es|'s)?(?![^\W_])"
+    return Lazy(f"{before}{''.join(parts)}{behind}")
 
 
 def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
@@ -63,7 +67,8 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     hows: list[Standing] = [
         _how(talk, span, fact, others, back, negative=negative, asking=asking) for span in places.items()
     ]
-    if "denied" in hows and any(_refuses(other) for other in others):
+    refused = {"denied"} if named else {"denied", "perhaps denied", "hedged"}  # a refusal leaves what it is about open
+    if refused & set(hows) and any(_refuses(other) for other in others):
         return stated(f"says {wanted}")
     heard = comes_to(hows, wanted)
     if heard.outcome == "missing" and not hows and named:
@@ -80,6 +85,8 @@ def _how(
     clause = talk.clause_at(span[0])
     if how in ("denied", "perhaps denied") and negative:
         how = "said"
+    if how == "hedged" and _refuses(fact):
+        how = "said"  # "I can't find out" refuses, and leaves open only what it is about
     if how == "denied" and fact.type != "name" and clause.denied(span[0])[1] > 1:
         how = "perhaps denied"
     if how == "unsaid" and asking:
