@@ -34,7 +34,7 @@ _NAMING = frozenset({"id", "after", "tool", "tools", "as", "since", "table", "ac
 _INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
 """Below these keys the keys are those of columns and arguments."""
 _REFERENCE = re.compile(r"@[a-z_]+\.[\w-]+|\$[A-Za-z][\w-]*(\.[\w.-]+)?|[a-z_]+:[A-Za-z][\w-]*")
-_FILLED = re.compile(r"\$\{[^}]*\}")
+_FILLED = re.compile(r"\$\{[^{}]*\}")
 _DRAWN = 3
 """How many digits of a telephone number are drawn."""
 _DAY = re.compile(r"(?:(?:\d{4}-)?\d\d-)?\d\d")

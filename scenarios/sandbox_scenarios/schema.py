@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandbox_mcp.engine.tools.injected import FaultKind
+from sandbox_mcp.engine.tools.injected import FaultName
 from sandbox_scenarios.model import Category
 
 
@@ -155,7 +155,7 @@ class RawFault(Strict):
     """A fault that strikes one call of a tool once: the n-th, or with ``call: [1, 3]`` one of these by the seed."""
 
     tool: str
-    kind: FaultKind
+    kind: FaultName
     call: Annotated[int, Field(ge=1)] | list[Annotated[int, Field(ge=1)]] = 1
 
 

@@ -12,7 +12,7 @@ from sandbox_mcp.engine.tools import Bound, CallError, GateRule, Outcome, Plan, 
 from sandbox_mcp.engine.tools.calling import BROKEN, place_of
 from sandbox_mcp.engine.tools.declared import DueEvent
 from sandbox_mcp.engine.tools.gates import Gates
-from sandbox_mcp.engine.tools.injected import INJECTED, FaultKind, FaultRule, InjectedFaults, spoilt
+from sandbox_mcp.engine.tools.injected import INJECTED, FaultName, FaultRule, InjectedFaults, spoilt
 from sandbox_mcp.engine.tools.user_tools import CONFIRM
 from sandbox_mcp.engine.trajectory import Message, Role, SessionStarted, ToolCall
 from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
@@ -149,7 +149,7 @@ class Stage:
         struck = NOTHING if kind is None else {INJECTED: kind}
         return outcome, {**({"waited": waited} if waited else NOTHING), **struck, **outcome.notes}
 
-    def spoilt(self, call: Bound, kind: FaultKind) -> Outcome:
+    def spoilt(self, call: Bound, kind: FaultName) -> Outcome:
         """Run a call that a fault strikes, as it does now or as a log says it did.
 
         Raises:

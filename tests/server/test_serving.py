@@ -3,6 +3,8 @@
 import re
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import anyio
@@ -147,9 +149,20 @@ def test_every_code_of_an_error_is_in_the_documentation() -> None:
     assert codes <= documented
 
 
+PROGRAM, FIXTURE = re.findall(r"```python\n(.*?)```", (DOCS / "serving.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
 def test_the_program_in_the_documentation_runs() -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", (DOCS / "serving.md").read_text(encoding="utf-8"), re.DOTALL)
-    exec(compile(program, "docs/serving.md", "exec"), {"__name__": "__main__"})
+    exec(compile(PROGRAM, "docs/serving.md", "exec"), {"__name__": "__main__"})
+
+
+def test_the_fixture_in_the_documentation_serves_a_tape(tmp_path: Path) -> None:
+    (tmp_path / "lamps.jsonl").write_bytes((DOCS.parent / "tests" / "worlds" / "recorded" / "lamps.jsonl").read_bytes())
+    use = "\n\ndef test_it(lamps):\n    assert lamps.url.startswith('http')\n    assert not lamps.calls\n"
+    (tmp_path / "test_lamps.py").write_text(FIXTURE + use, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_lamps.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_an_application_can_be_built_without_settings() -> None:

@@ -21,7 +21,7 @@ from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 GRID = 2.0**30
 """Rewards are whole multiples of the inverse."""
 Credit = Literal["answered", "partial", "success"]
-Doubt = Literal["low", "middle", "high"]
+DoubtLevel = Literal["low", "middle", "high"]
 CONDUCT = "conduct"
 
 
@@ -44,7 +44,7 @@ class RewardSpec:
     """
 
     credit: Credit = "answered"
-    doubt: Doubt = "low"
+    doubt: DoubtLevel = "low"
     steps: bool = False
     honesty: float = 0.0
     harm: float = 0.0
@@ -136,7 +136,7 @@ def on_grid(value: float) -> float:
     return round(value * GRID) / GRID
 
 
-def potential(scenario: Scenario, trajectory: Trajectory, doubt: Doubt = "low") -> float:
+def potential(scenario: Scenario, trajectory: Trajectory, doubt: DoubtLevel = "low") -> float:
     """What the milestones give for a session so far."""
     result = strict.evaluate(scenario, trajectory)
     return on_grid({"low": result.low, "middle": result.score, "high": result.high}[doubt])

@@ -12,7 +12,7 @@ import click
 
 from sandbox_mcp.app.cli.logs import LogPlace
 from sandbox_mcp.app.cli.options import FILE, FOLDER_HERE, PLACE, PLACE_HERE, Command, OneValue, RealRange, use_worlds
-from sandbox_mcp.app.run.options import DEFAULTS, GROUPS, OPTIONS, Group, RunOptions, field_named, type_of
+from sandbox_mcp.app.run.options import DEFAULTS, GROUPS, OPTIONS, OptionGroup, RunOptions, field_named, type_of
 
 _PLACES: Mapping[str, click.ParamType[Any]] = {
     "any": PLACE, "any here": PLACE_HERE, "file": FILE, "folder here": FOLDER_HERE, "logs": LogPlace(written=True),
@@ -27,9 +27,9 @@ WIDE = 28
 class RunOption(click.Option):
     """An option with its place in a help text of groups."""
 
-    def __init__(self, *args: Any, group: Group = "how", rare: bool = False, **attributes: Any) -> None:
+    def __init__(self, *args: Any, group: OptionGroup = "how", rare: bool = False, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self.group: Group = group
+        self.group: OptionGroup = group
         self.rare = rare
 
     def get_help_extra(self, ctx: click.Context) -> Any:

@@ -26,7 +26,7 @@ class Move:
     calls: tuple[PlannedMove, ...] = ()
 
 
-FaultKind = Literal["status", "hang", "half", "invalid_json", "empty"]
+ReplyFault = Literal["status", "hang", "half", "invalid_json", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PlannedFault:
     The same request fails ``times`` times, or always if that is None.
     """
 
-    kind: FaultKind = "status"
+    kind: ReplyFault = "status"
     status: int = 500
     retry_after: float | None = None
     times: int | None = 1

@@ -16,7 +16,7 @@ from sandbox_scenarios.yaml_lines import load
 
 from sandbox_mcp.app.endpoint.outputs import bare
 from sandbox_mcp.app.endpoint.prompt import Prompt
-from sandbox_mcp.app.endpoint.reply import FaultKind, ModelReply, Move, PlannedFault, PlannedMove
+from sandbox_mcp.app.endpoint.reply import ModelReply, Move, PlannedFault, PlannedMove, ReplyFault
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.results import parsed
 
@@ -40,7 +40,7 @@ class ScriptCall(_Strict):
 class ScriptFault(_Strict):
     """How the endpoint fails before this step; without ``times``, once."""
 
-    kind: FaultKind = "status"
+    kind: ReplyFault = "status"
     status: int = Field(default=500, ge=400, le=599)
     retry_after: float | None = Field(default=None, ge=0)
     times: int | Literal["always"] = 1

@@ -246,7 +246,9 @@ def _arguments_for_options() -> Generator[None]:
     try:
         yield
     except SandboxError as error:
-        error.args = (re.sub(r"--(?:user-)?([a-z-]+)\b", lambda told: told[1].replace("-", "_") + "=", str(error)),)
+        error.args = (
+            re.sub(r"(?<!-)--(?:user-)?([a-z-]+)\b", lambda told: told[1].replace("-", "_") + "=", str(error)),
+        )
         raise
 
 

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, ge
 from sandbox_mcp.app.run.errors import RunError
 
 SCORE = "toolsandbox.score"
-Group = Literal["what to play", "the agent", "the user", "how", "limits", "the result"]
-GROUPS: tuple[Group, ...] = get_args(Group)
+OptionGroup = Literal["what to play", "the agent", "the user", "how", "limits", "the result"]
+GROUPS: tuple[OptionGroup, ...] = get_args(OptionGroup)
 """The groups of options, in the order of ``run --help``."""
 RunMode = Literal["on-policy", "prefix"]
 """How an agent is played: on from what it did itself, or every turn from the ground truth."""
@@ -41,7 +41,7 @@ class About:
     ``--help-all`` alone. A second value on a command line is refused where ``single``; else the last one counts.
     """
 
-    group: Group
+    group: OptionGroup
     help: str
     flag: str = ""
     short: str = ""

@@ -12,9 +12,9 @@ from typing import Any, Literal, cast, get_args
 from sandbox_mcp.engine.tools.calling import Bound, CallError, Outcome, attempt, run
 from sandbox_mcp.engine.world import Running, Snapshot
 
-FaultKind = Literal["before", "after", "stale", "partial", "slow", "rate_limit"]
-KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
-LOOKING: tuple[FaultKind, ...] = ("stale", "partial")
+FaultName = Literal["before", "after", "stale", "partial", "slow", "rate_limit"]
+KINDS: tuple[FaultName, ...] = get_args(FaultName)
+LOOKING: tuple[FaultName, ...] = ("stale", "partial")
 """Kinds that strike tools which only look."""
 INJECTED = "injected"
 """Under this key of a call's ``meta`` the log names the kind."""
@@ -29,7 +29,7 @@ class FaultRule:
     """One fault: the tool, which of its calls (the seed picks one from ``first`` to ``last``), and the kind."""
 
     tool: str
-    kind: FaultKind
+    kind: FaultName
     first: int = 1
     last: int = 1
 
@@ -45,9 +45,9 @@ class InjectedFaults:
             number = Random(f"{seed}/fault {place}").randint(rule.first, rule.last)  # noqa: S311  (to be drawn again)
             self._left.append((rule, number))
 
-    def next(self, tool: str) -> FaultKind | None:
+    def next(self, tool: str) -> FaultName | None:
         """Count a call of a tool, and tell the fault that strikes it."""
-        struck: FaultKind | None = None
+        struck: FaultName | None = None
         left: list[tuple[FaultRule, int]] = []
         for rule, number in self._left:
             waits = number - (rule.tool == tool)
@@ -59,7 +59,7 @@ class InjectedFaults:
         return struck
 
 
-def spoilt(world: Running, call: Bound, kind: FaultKind, began: Snapshot) -> Outcome:
+def spoilt(world: Running, call: Bound, kind: FaultName, began: Snapshot) -> Outcome:
     """Run a call that a fault strikes; ``began`` is the state of which a stale answer tells.
 
     Raises:

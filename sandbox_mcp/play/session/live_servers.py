@@ -11,7 +11,6 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.declared import OfSession
-from sandbox_mcp.engine.worlds.composite import Composite
 
 if TYPE_CHECKING:
     from sandbox_mcp.engine.worlds.recorded.live import LiveWorld
@@ -20,10 +19,12 @@ if TYPE_CHECKING:
 
 def live_worlds(home: World) -> "tuple[LiveWorld, ...]":
     """The live servers of a world, which may be several side by side."""
-    parts = home.parts if isinstance(home, Composite) else (home,)
-    if not any(part.name.startswith("live_") for part in parts):
+    if not any(name.startswith("live_") for name in home.name.split("+")):
         return ()
+    from sandbox_mcp.engine.worlds.composite import Composite
     from sandbox_mcp.engine.worlds.recorded.live import LiveWorld
+
+    parts = home.parts if isinstance(home, Composite) else (home,)
 
     return tuple(part for part in parts if isinstance(part, LiveWorld))
 

@@ -42,7 +42,7 @@ BESIDE_FAULTS: Final = frozenset(
 )
 """Members of an object that is nothing but an account of a failure."""
 _FAILED: Final[tuple[tuple[ErrorKind, re.Pattern[str]], ...]] = tuple(
-    (kind, re.compile(rf"\s*(?:{begins})")) for kind, begins in FAILED
+    (kind, re.compile(rf"\A\s*(?:{begins})")) for kind, begins in FAILED
 )
 
 
@@ -119,7 +119,7 @@ _OPEN, _CLOSE = (
 )
 _OPENED: Final = re.compile(rf"\s*(?:{_OPEN})")
 _CLOSED: Final = re.compile(_CLOSE)
-_FINAL: Final = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|return\|>\Z")
+_FINAL: Final = re.compile(r"(?<!\s)\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|return\|>\Z")
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -24,8 +24,9 @@ from sandbox_mcp.engine.trajectory.model_text import cleaned
 _PREFIX: Final = re.compile(r"mcp__.+?__(?=.)", re.DOTALL)
 FAR: Final = 1e12
 """Seconds since the epoch beyond which a number is not a time."""
-_CLASS: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:")
-_NAMED: Final = re.compile(rf"(?:\bError: |\n){_CLASS.pattern}")
+_FAULT = r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:"
+_CLASS: Final = re.compile(_FAULT)
+_NAMED: Final = re.compile(rf"(?:\bError: |\n){_FAULT}")
 """A class after what a host puts before it, or at the end of a trace."""
 LONGEST_LITERAL: Final = 100_000
 """Characters beyond which arguments are not looked at as a Python literal."""

@@ -178,7 +178,7 @@ def _found(rule: str, tools: Iterable[str], *values: object) -> Iterator[ServerF
         yield ServerFinding(rule, named, fact.format(*values), reason, source)
 
 
-Rule = Callable[[SeenServer], Iterator[ServerFinding]]
+CheckRule = Callable[[SeenServer], Iterator[ServerFinding]]
 
 
 def findings(seen: SeenServer) -> list[ServerFinding]:
@@ -247,7 +247,7 @@ def _untrue(seen: SeenServer) -> Iterator[ServerFinding]:
 
 def _documented(text: str) -> list[str]:
     """The arguments that an ``Args:`` section of a docstring lists."""
-    begun = re.search(r"(?m)^\s*(?:Args|Arguments|Parameters):[ \t]*$", text)
+    begun = re.search(r"(?m)^[ \t]*(?:Args|Arguments|Parameters):[ \t]*$", text)
     if begun is None:
         return []
     found: list[str] = []
@@ -257,7 +257,7 @@ def _documented(text: str) -> list[str]:
             break
         lead = len(line) - len(line.lstrip())
         indent = lead if indent is None else indent
-        match = re.match(r"[-*]?\s*`?([A-Za-z_]\w*)`?\s*(?:\([^)]*\))?\s*:", line.strip())
+        match = re.match(r"[-*]?\s*`?([A-Za-z_]\w*)`?\s*+(?:\([^)]*\)\s*+)?:", line.strip())
         if lead < indent or (lead == indent and match is None):
             break
         if lead == indent and match is not None:
@@ -355,6 +355,6 @@ def _whole_list(seen: SeenServer) -> Iterator[ServerFinding]:
         yield from _found("changing_list", (name for name in {**one, **other} if one.get(name) != other.get(name)))
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CheckRule, ...] = (
     _names, _descriptions, _untrue, _confusable, _arguments, _annotations, _results, _errors, _whole_list,
 )  # fmt: skip

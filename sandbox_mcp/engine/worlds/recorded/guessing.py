@@ -25,7 +25,7 @@ ACTING = frozenset({
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-class Asked(NamedTuple):
+class TapedCall(NamedTuple):
     """One call of a take: its tool, what was asked and answered as texts, and whether it was refused."""
 
     tool: str
@@ -40,7 +40,9 @@ def named_to_look(name: str) -> bool:
     return any(word in LOOKING for word in (*words[:1], *words[-1:])) and not ACTING.intersection(words)
 
 
-def guessed_to_look(unsaid: Collection[str], looking: Collection[str], takes: Sequence[Sequence[Asked]]) -> set[str]:
+def guessed_to_look(
+    unsaid: Collection[str], looking: Collection[str], takes: Sequence[Sequence[TapedCall]]
+) -> set[str]:
     """The tools among ``unsaid`` that only look as far as can be told; those in ``looking`` do so for certain."""
     acting, repeated, unmoved = set[str](), set[str](), set[str]()
     for tool, between, same in _repetitions(takes):
@@ -64,7 +66,7 @@ def _named_to_act(name: str) -> bool:
     return bool(ACTING.intersection(word.lower() for word in _WORDS.findall(name)))
 
 
-def _repetitions(takes: Sequence[Sequence[Asked]]) -> Iterator[tuple[str, set[str], bool]]:
+def _repetitions(takes: Sequence[Sequence[TapedCall]]) -> Iterator[tuple[str, set[str], bool]]:
     """Every question that was asked again: its tool, the tools called between, and whether the answer was the same."""
     for take in takes:
         last = dict[str, int]()

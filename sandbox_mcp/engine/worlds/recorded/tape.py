@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.world.faults import WorldError
-from sandbox_mcp.engine.worlds.recorded.guessing import Asked, guessed_to_look
+from sandbox_mcp.engine.worlds.recorded.guessing import TapedCall, guessed_to_look
 
 FORMAT = 1
 """The version of the format, in every ``server`` line."""
@@ -274,7 +274,7 @@ class _Reading:
         looking = [tool.name for tool in self.tools.values() if not tool.acts]
         takes = [
             [
-                Asked(
+                TapedCall(
                     call.tool,
                     f"{call.tool} {canonical_text(call.arguments)}",
                     canonical_text(call.result),
