@@ -65,7 +65,7 @@ def test_the_reference_agent_says_what_a_refused_call_left() -> None:
 
 
 def test_a_solution_that_needs_what_a_refused_call_did_not_return_is_a_fault() -> None:
-    refused = PlannedCall("search_contacts", {}, "found")
+    refused = PlannedCall("search_contacts", {"phone_number": "none"}, "found")
     solution = planned(([refused, PlannedCall("search_contacts", {"name": "$found.0.name"})], "Done."))
     with pytest.raises(PlanError, match=r"needs 'found\.0\.name', but 'found' returned"):
         turns(ReferenceAgent(), "Look.", solution=solution)

@@ -18,15 +18,32 @@ from tests.scenarios.playing import play
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scenarios.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-PLAYABLE = ("book_club", "firewood", "firewood_asks", "whereabouts", "books_moved", "book_club_no_contacts")
+GENERATORS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+KEYS = ("draws", "faults")
+"""Examples that show one key alone; each is tried in a branch of a scenario of its own."""
+PLAYABLE = (
+    "book_club", "firewood", "firewood_asks", "sum_of_notes", "whereabouts", "books_moved", "book_club_no_contacts",
+    *(f"with_{key}" for key in KEYS),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     folder = tmp_path_factory.mktemp("examples")
     for number, example in enumerate(EXAMPLES):
-        (folder / f"{number}.yaml").write_text(example, encoding="utf-8")
+        (folder / f"{number}.yaml").write_text(_whole(example), encoding="utf-8")
+    (generator,) = GENERATORS
+    (folder / "totals.py").write_text(generator, encoding="utf-8")
     return Suite([folder])
+
+
+def _whole(example: str) -> str:
+    """An example as a file: one that shows a key alone is put into a branch of ``book_club``."""
+    key = example.partition(":")[0]
+    if key not in KEYS:
+        return example
+    branch = f"name: with_{key}\nextends: book_club\n{example}"
+    return "family: examples\nscenarios:\n  - " + branch.replace("\n", "\n    ").rstrip() + "\n"
 
 
 def rows(heading: str) -> list[list[str]]:

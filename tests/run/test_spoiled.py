@@ -60,6 +60,7 @@ def test_it_is_said_how_often_users_did_what(tmp_path: Path) -> None:
     assert summary["user_conduct"]["early_end"] == {"known": 2, "sessions": 1, "rate": 0.5}
     assert summary["user_conduct"]["leak"] == {"known": 2, "sessions": 0, "rate": 0.0}
     assert told(tmp_path) == [
+        "honesty: 0 false claims in 1 session (0.000 a session)",
         "sessions in which the user did something wrong: early_end in 1 of 2 (50.0%)",
         f"wifi_off (base, trial 0): {REASON}",
         "left out: 1 session that the user spoiled; --keep-spoiled scores them",

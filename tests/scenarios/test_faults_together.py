@@ -56,7 +56,7 @@ def test_every_fault_is_told_where_it_stands_and_none_is_made_up(
 
 def test_what_extends_an_entry_that_cannot_be_read_is_not_blamed_for_it(tmp_path: Path) -> None:
     text = (
-        f"family: mine\nscenarios:\n  - name: mine\n    world: [] {HERE}\n"
+        f"family: mine\nscenarios:\n  - name: mine\n    world: 7 {HERE}\n"
         "  - {name: second, extends: mine, tools: [set_wify]}\n  - {name: third, extends: second}\n"
     )
     path = written(tmp_path, text)

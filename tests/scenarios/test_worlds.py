@@ -104,7 +104,8 @@ def test_commands_list_the_scenarios_of_a_world_by_its_name(suite: Suite) -> Non
         return [item["name"] for item in json.loads(result.stdout)]
 
     assert listed("--world", "library") == ["lend_the_lamplighters", "late_return"]
-    assert listed("--world", str(DECLARED / "library.py")) == ["late_call", "early_call"]
+    assert listed("--world", str(DECLARED / "library.py")) == listed("--world", "library")
+    assert listed() == ["late_call", "early_call"]
     linted = CliRunner().invoke(group, ["scenarios", "lint"])
     assert "4 scenarios" in linted.stderr
 

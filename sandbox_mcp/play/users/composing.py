@@ -190,10 +190,17 @@ def warns(reading: ActReading) -> bool:
 
 
 def is_about(asking: str, unwanted: str) -> bool:
-    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same."""
+    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same.
+
+    Verbs of one kind of deed, such as to update and to change, are nearly the same; with them it has to be more than half.
+    """
     told, asked = stems(unwanted), stems(asking)
     common = told & asked
-    return bool(common) and 2 * len(common) >= len(told)
+    if not common or 2 * len(common) >= len(told):
+        return bool(common)
+    deeds = _deeds(asking)
+    alike = {stem for word in unwanted.split() if _deeds(word) & deeds for stem in stems(word)}
+    return 2 * len(common | alike) > len(told)
 
 
 # -- without a script ------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ THE_REST = "Pity. Then just the rest."
 _UNKNOWN = Script().unknown
 """Where a script has no other words for what it does not know, it says first what any person could say."""
 _THANKS = any_case(r"\W*(?:thanks|thank you|great|perfect|cheers)\b[^?]{0,40}$")
+_NO = any_case(r"(?:no|not|rather not|only if)\b")
 _EXCLAIMS = any_case(r"\W*(?:\w+ )?\w{1,7}[,.!] ")
 """A wish that begins with a word of its own for what was heard: "Good.", "Oh no,", "Hm,"."""
 
@@ -150,10 +151,13 @@ class _Standing:
         asking = reading.text(Act.LEAVE) or reading.asking or line.text  # an offer may ask nothing in so many words
         about = composing.hearing(self._script.answers, asking)
         refused = [item for item in about if composing.refuses(item)]
+        unwanted = any(composing.is_about(asking, deed) for deed in self._wants_not)
         if refused:
             self._said.update(item.say for item in refused)
-            return " ".join(item.say for item in refused)
-        if any(composing.is_about(asking, unwanted) for unwanted in self._wants_not):
+            said = " ".join(item.say for item in refused)
+            as_it_is = not unwanted or composing.leaves_alone(asking) or _NO.match(said)
+            return said if as_it_is else f"No. {said}"
+        if unwanted:
             return self._script.decline
         granted = [item for item in about if composing.grants(item)]
         waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
