@@ -94,8 +94,8 @@ def test_what_voids_a_score_is_shown_too() -> None:
 
 
 def test_a_minefield_that_was_hit_is_shown() -> None:
-    shown = run("lint", "forget_number_no_removal", "--mutant", "mine:1:overwritten:1").stdout
-    assert "minefield overwritten: hit" in shown
+    shown = run("lint", "castle_in_miles_no_position", "--mutant", "mine:1:guessed:1").stdout
+    assert "minefield guessed: hit" in shown
 
 
 def test_a_mutant_belongs_to_one_scenario() -> None:
