@@ -139,7 +139,7 @@ def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
         (["--scenario", "wifi_off", "--variant", "all_tool"], "unknown variant 'all_tool'"),
         (["--variant", "all_tools"], "the lobby has none of them"),
         (["--scenarios", "nowhere"], "nowhere: does not exist"),
-        (["--world", "nowhere"], "unknown world 'nowhere'"),
+        (["--world", "nowhere"], "no scenario is of world 'nowhere'"),
         (["--session", "mine"], "say which with --state-dir"),
         (["--user", "llm"], "name one with --user-model"),
         (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),

@@ -222,7 +222,7 @@ def test_unknown_formats_name_the_known_ones(log: Path, tmp_path: Path) -> None:
     assert "unknown export format 'xml'; known: atif, openai-chat, log, pack, training" in str(
         invoke("export", "xml", log).exception
     )
-    assert "unknown log format 'xml'; known: anthropic, atif" in str(
+    assert "unknown log format 'xml'; known: agentdojo, anthropic, atif" in str(
         invoke("import", "xml", log, "-o", tmp_path).exception
     )
 
