@@ -81,7 +81,7 @@ def test_a_list_of_commands_says_each_in_a_whole_sentence(path: str) -> None:
 
 MISTAKES = {
     "an unknown command": (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
-    "nothing like a command": (["xyzzy"], "unknown command 'xyzzy'; known: serve, connect"),
+    "nothing like a command": (["xyzzy"], "unknown command 'xyzzy'; known: demo, serve, connect"),
     "an unknown option": (["run", "--agnet", "x"], "no such option '--agnet' (did you mean"),
     "a missing option": (["run"], "missing option '--agent'"),
     "no number": (["grade", "logs", "--threshold", "x"], "invalid value for '--threshold'"),
@@ -99,7 +99,7 @@ MISTAKES = {
     ),
     "a place without a name": (
         ["run", "wifi_off", "--agent", "refuse", "--out", ""],
-        "'--out': the name is empty; '.' is",
+        "'--out' / '-o': the name is empty; '.' is",
     ),
     "logs without a name": (["grade", ""], "'PATHS...': the name is empty"),
     "a scenario without a name": (["run", "", "--agent", "refuse", "--out", "x"], "unknown scenario ''"),
