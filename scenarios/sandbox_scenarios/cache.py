@@ -34,8 +34,7 @@ from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.injected import FaultRule
 from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import BUILT_IN as WORLDS
-from sandbox_mcp.engine.worlds import named
-from sandbox_mcp.engine.worlds.composite import JOINED
+from sandbox_mcp.engine.worlds import JOINED, named
 from sandbox_scenarios import model
 
 VARIABLE = "SANDBOX_MCP_CACHE"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import World
-from sandbox_mcp.engine.worlds import DEFAULT, TAPE, named, use_server, use_tape
-from sandbox_mcp.engine.worlds.composite import JOINED, composite
+from sandbox_mcp.engine.worlds import DEFAULT, JOINED, TAPE, named, use_server, use_tape
 from sandbox_scenarios.problem import ProblemError
 
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ def _side_by_side(listed: Sequence[Any], worlds: Mapping[str, World]) -> World:
             raise ProblemError(("world", number, *problem.path[1:]), problem.text) from problem
     if not parts:
         raise ProblemError(("world",), "the list of worlds is empty")
+    from sandbox_mcp.engine.worlds.composite import composite  # a scenario in one world needs no other
+
     try:
         home = composite(*parts)
         home.check()

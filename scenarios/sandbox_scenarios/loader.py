@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sandbox_mcp.engine.tools import World
-from sandbox_mcp.engine.worlds import DEFAULT
+from sandbox_mcp.engine.worlds import DEFAULT, JOINED
 from sandbox_mcp.engine.worlds import names as worlds
-from sandbox_mcp.engine.worlds.composite import JOINED
 from sandbox_scenarios.cache import SuiteCache, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt

@@ -37,6 +37,8 @@ GROUP = "sandbox_mcp.worlds"
 """The entry points under which packages declare worlds."""
 FILES = "SANDBOX_MCP_WORLDS"
 """The environment variable that lists files with worlds; processes that are started here inherit it."""
+JOINED = "+"
+"""Stands between the names of worlds that lie side by side in one scenario."""
 TAPE = ".jsonl"
 """How the name of a file ends that is a tape of a real server and no Python."""
 
@@ -59,8 +61,8 @@ def named(name: str) -> World:
     """
     if name in BUILT_IN:
         return _declared_at(BUILT_IN[name])
-    if "+" in name:
-        from sandbox_mcp.engine.worlds.composite import JOINED, composite
+    if JOINED in name:
+        from sandbox_mcp.engine.worlds.composite import composite
 
         return composite(*map(named, name.split(JOINED)))
     for path in files():

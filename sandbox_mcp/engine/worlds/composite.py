@@ -25,9 +25,7 @@ from sandbox_mcp.engine.world.state import Cell
 from sandbox_mcp.engine.world.tables import Table
 from sandbox_mcp.engine.world.transaction import Transaction
 from sandbox_mcp.engine.world.tx import Tx
-
-JOINED = "+"
-"""Stands between the names of the parts."""
+from sandbox_mcp.engine.worlds import JOINED
 
 
 def composite(*parts: World) -> World:

@@ -11,6 +11,7 @@ from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.declared import OfSession
+from sandbox_mcp.engine.worlds import JOINED
 
 if TYPE_CHECKING:
     from sandbox_mcp.engine.worlds.recorded.live import LiveWorld
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def live_worlds(home: World) -> "tuple[LiveWorld, ...]":
     """The live servers of a world, which may be several side by side."""
-    if not any(name.startswith("live_") for name in home.name.split("+")):
+    if not any(name.startswith("live_") for name in home.name.split(JOINED)):
         return ()
     from sandbox_mcp.engine.worlds.composite import Composite
     from sandbox_mcp.engine.worlds.recorded.live import LiveWorld
