@@ -103,10 +103,8 @@ def _how(
 
 def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact], back: Background) -> Standing | None:
     """Whether a wording stands in a row of short items as one that may be right, or among many nobody asked for."""
-    before, behind = (
-        _NAME_BEFORE.search(talk.text[max(0, span[0] - 40) : span[0]]),
-        _NAME_BEHIND.match(talk.text, span[1]),
-    )
+    before = _NAME_BEFORE.search(talk.text[max(0, span[0] - 40) : span[0]])
+    behind = _NAME_BEHIND.match(talk.text, span[1])
     span = (span[0] - len(before[0]) if before else span[0], behind.end() if behind else span[1])
     items, either = _row(talk, span)
     own = talk.low[slice(*span)]
@@ -193,11 +191,8 @@ def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Backgrou
     """A name that is stated in the place of the right one."""
     own = _own_words(fact, others)
     for name in back.names:
-        if (
-            name.lower() in talk.low
-            and name.lower() not in back.user_said
-            and not own & set(_WORD.findall(name.lower()))
-        ):
+        low = name.lower()
+        if low in talk.low and low not in back.user_said and own.isdisjoint(_WORD.findall(low)):
             found = wording(name).search(talk.low)
             if found and standing(talk, found.start()) == "said":
                 return name
@@ -205,12 +200,8 @@ def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Backgrou
 
 
 def _own_words(fact: Fact, others: Sequence[Fact]) -> set[str]:
-    return {
-        word
-        for item in (fact, *others)
-        for value in (*item.value, *item.about)
-        for word in _WORD.findall(str(value).lower())
-    }
+    values = (str(value) for item in (fact, *others) for value in (*item.value, *item.about))
+    return {word for value in values for word in _WORD.findall(value.lower())}
 
 
 def _refuses(fact: Fact) -> bool:
