@@ -31,7 +31,7 @@ def command() -> None:
 @click.argument("places", nargs=-1, required=True, type=PLACE)
 @click.option("--again", is_flag=True, help="Also for servers of which something is known already.")
 def learn(places: tuple[Path, ...], again: bool) -> None:
-    """Start the live servers of scenario files once, and keep their tools and state beside the files.
+    """Start live servers once, and keep their tools and state.
 
     PLACES are files or folders of scenarios whose world is {server: COMMAND}. They are read, listed and graded with
     what is kept, and no server is started for that. 'run' and 'scenarios lint' learn what is missing by themselves.
