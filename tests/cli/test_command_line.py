@@ -83,7 +83,7 @@ MISTAKES = {
     "an unknown command": (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
     "nothing like a command": (["xyzzy"], "unknown command 'xyzzy'; known: demo, serve, connect"),
     "an unknown option": (["run", "--agnet", "x"], "no such option '--agnet' (did you mean"),
-    "a missing option": (["run"], "unknown agent ''"),
+    "a missing option": (["run"], "missing option '--agent'"),
     "no number": (["grade", "logs", "--threshold", "x"], "invalid value for '--threshold'"),
     "an unknown category": (["scenarios", "list", "--category", "single_tool"], "did you mean 'single_tool_call'"),
     "a port without a network": (["serve", "--port", "9000"], "--port is for serving over HTTP; add --http"),

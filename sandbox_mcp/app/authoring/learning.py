@@ -47,5 +47,7 @@ def learn(places: Iterable[Path], tell: Callable[[str], None], *, again: bool = 
 
 def _files(places: Iterable[Path]) -> Iterable[Path]:
     for place in places:
+        if not place.exists():
+            raise SandboxError(f"{place}: does not exist; expected a scenario file or a folder of them")
         inside = (item for ending in ("*.yaml", "*.yml") for item in place.rglob(ending))
         yield from sorted(inside) if place.is_dir() else [place]

@@ -107,7 +107,7 @@ def command(
         _print_config(options, models)
         return
     options = _in_worlds_given(options)
-    learn_servers(options.scenarios)
+    learn_servers(() if options.tooltalk else options.scenarios)  # refused together
     if options.rows:
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options = replace(options, metric=ROWS_METRIC if options.metric == SCORE else options.metric)

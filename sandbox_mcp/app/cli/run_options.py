@@ -68,7 +68,10 @@ def run_options(*names: str, **changes: Any) -> Callable[[Command], Command]:
 
     def add(command: Command) -> Command:
         for name in reversed(names):
-            command = click.option(*_declared(name), **{**_attributes(name), **changes})(command)
+            attributes = {**_attributes(name), **changes}
+            if attributes.get("required"):
+                del attributes["default"]  # click takes an empty text for a value that was given
+            command = click.option(*_declared(name), **attributes)(command)
         return command
 
     return add
