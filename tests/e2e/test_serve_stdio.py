@@ -50,7 +50,7 @@ async def play_late_for_dinner(client: Client) -> None:
     await ask(client, "get_low_battery_mode_status")
     text = "Cellular service is off because of low battery mode. Shall I turn low battery mode off?"
     asked = await ask(client, "send_message_to_user", content=text)
-    assert asked["reply"].startswith("Yes, please.")
+    assert asked["reply"] == "You can turn low battery mode off, my charger is right here."
     await ask(client, "set_low_battery_mode_status", on=False)
     await ask(client, "set_cellular_service_status", on=True)
     (wren,) = (await ask(client, "search_contacts", name="Wren"))["result"]
