@@ -25,6 +25,7 @@ SOURCES = os.pathsep.join(str(ROOT / part) for part in (".", "scenarios", "grade
 
 
 def python(name: str) -> Path:
+    """The interpreter of a framework's environment; skips a test without one, so ask before starting a server."""
     folder = os.environ.get("SANDBOX_MCP_TRAINING")
     if not folder:
         pytest.skip("SANDBOX_MCP_TRAINING names no folder of environments; see 'make test-training'")
@@ -67,21 +68,24 @@ def serving(tmp_path: Path, *options: str) -> Iterator[str]:
 
 
 def test_openenv(tmp_path: Path) -> None:
+    python("openenv")
     with serving(tmp_path) as base:
         found = ran("openenv", str(HERE / "outside" / "openenv_client.py"), f"{base}/openenv/phone", TOKEN)
     assert found == {"episodes": 50, "at_1": 50}
 
 
 def test_openenv_validates_it(tmp_path: Path) -> None:
+    program = python("openenv").with_name("openenv")
     with serving(tmp_path, "--as", "openenv") as base:
         done = subprocess.run(
-            [str(python("openenv").with_name("openenv")), "validate", "--url", base], capture_output=True, text=True,
+            [str(program), "validate", "--url", base], capture_output=True, text=True,
             check=False,
         )  # fmt: skip
     assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
 
 
 def test_nemo_gym(tmp_path: Path) -> None:
+    python("nemo")
     row = json.dumps(FORMS["nemo-gym"](SUITE, TrainingTask("wifi_off"), 0, "all"))
     with serving(tmp_path, "--as", "nemo-gym") as base:
         found = ran("nemo", str(HERE / "outside" / "nemo_client.py"), base, row)
