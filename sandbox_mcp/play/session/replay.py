@@ -20,6 +20,7 @@ from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
 from sandbox_mcp.engine.world.faults import WorldFailedError
+from sandbox_mcp.play.session.live_servers import live_worlds
 
 OF_SESSIONS = frozenset({CONFIRM, END})
 """What users of any world do in a session, which touches nothing of the world."""
@@ -90,7 +91,9 @@ def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[Rep
     if started.digest not in ("", scenario.digest):
         yield ReplayDifference(0, "scenario digest", started.digest, scenario.digest)
     opening = started.world or {}
-    names = sorted(opening.keys() | scenario.world.tables.keys())
+    # a live server opens with what it answered then, which no scenario gives
+    observed = {table for world in live_worlds(scenario.home) for table in world.tables}
+    names = sorted((opening.keys() | scenario.world.tables.keys()) - observed)
     tables = [(f"opening state, table {name}", opening.get(name, {}), _table(scenario, name)) for name in names]
     yield from unlike(0, tables)
     does = {act.name for act in scenario.user.script.does.values()}
