@@ -122,6 +122,7 @@ def test_only_the_world_below_is_imported() -> None:
                     (
                         "sandbox_mcp.engine.worlds.phone.knowledge",
                         "sandbox_mcp.engine.worlds.letters",
+                        "sandbox_mcp.engine.bounded",
                         "sandbox_mcp.engine.world.clock",
                         "sandbox_mcp.engine.tools.definition",
                     )
