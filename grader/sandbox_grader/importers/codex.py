@@ -41,7 +41,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """
     names = Names()
     rollouts = [(path, *_lines(load(path), path)) for path in paths]
-    heads = {_head_of(lines).members().get("id"): lines for _, lines, _ in rollouts}
+    heads = {id_ for _, lines, _ in rollouts if (id_ := _head_of(lines).string_at("id"))}
     inner: dict[str, list[list[JsonNode]]] = {}
     for _, lines, _ in rollouts:
         parent = _started_by(_head_of(lines))

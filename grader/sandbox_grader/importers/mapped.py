@@ -67,6 +67,7 @@ class MappedOutcome(_Rule):
     failed: Conditions = Field(default_factory=Conditions)
     guess: bool = False
     carried: bool = False
+    typed: Conditions = Field(default_factory=Conditions)
 
 
 class MappedCall(MappedOutcome):
@@ -410,12 +411,17 @@ class _Player:
         partial = {"result_partial": True} if len(self.builder.losses) > known else {}
         if rule.failed and _holds(node, rule.failed):
             return CallOutcome(error=failure(value if isinstance(value, str) else encode(value)), meta=partial)
+        if rule.typed and _holds(node, rule.typed):  # a text is a text there, whatever it looks like
+            return CallOutcome(value, meta=partial)
         if (rule.failed or rule.error) and not rule.guess:
             return CallOutcome(decode(value) if isinstance(value, str) else value, meta=partial)
         judged = self.builder.judge(value if isinstance(value, str) else encode(value), None)
         told = value.get("error") if is_object(value) else None
         if judged.error is not None and isinstance(told, str):
             judged = CallOutcome(error=failure(told))
+        text_stays = rule.carried and not (is_object(judged.result) or is_array(judged.result))
+        if isinstance(value, str) and text_stays and judged.error is None:  # "1" beside a bare 1 is no number
+            return replace(judged, result=value, meta=partial)
         return replace(judged, result=judged.result if isinstance(value, str) or judged.error else value, meta=partial)
 
     def _result(self, found: JsonNode) -> Any:

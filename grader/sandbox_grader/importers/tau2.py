@@ -137,6 +137,7 @@ def _refer(actions: list[JsonNode], builder: SessionBuilder) -> None:
         call, names = reference_call(action, "arguments"), action.members().get("compare_args")
         if is_array(names):
             partly[str(index)] = names
+            names = [name for name in names if isinstance(name, str)]
             given = {name: call.arguments.get(name) for name in names}
             fits = (made for made in left if made.called == call.tool)
             fitting = next((made for made in fits if {name: made.arguments.get(name) for name in names} == given), None)

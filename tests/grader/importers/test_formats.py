@@ -146,3 +146,11 @@ def test_a_call_that_is_taken_out_of_several_by_number_is_a_fault(tmp_path: Path
 def test_a_part_that_no_rule_takes_is_a_loss() -> None:
     value = {"contents": [{"role": "user", "parts": [{"text": "Look."}, {"inlineData": {"data": "x"}}]}]}
     assert "content with inlineData is not kept: no rule of the mapping takes it" in lost(read_one("gemini", value))
+
+
+def test_a_text_that_vercel_marks_as_json_stays_a_text() -> None:
+    part = {"type": "tool-result", "toolCallId": "a", "toolName": "find", "output": {"type": "json", "value": "1"}}
+    asked = {"type": "tool-call", "toolCallId": "a", "toolName": "find", "input": {}}
+    messages = [{"role": "assistant", "content": [asked]}, {"role": "tool", "content": [part]}]
+    session = read_one("vercel", {"messages": messages})
+    assert [call.result for call in calls(session)] == ["1"]
