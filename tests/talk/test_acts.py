@@ -40,7 +40,10 @@ def test_any_text_can_be_read(text: str) -> None:
     assert read_acts(text, WISH).act in Act
 
 
-@given(st.sampled_from(HEARD), st.sampled_from(["**{}**", "{}\n", "  {}", "<think>Shall I ask?</think>{}"]))
+@given(
+    st.sampled_from(HEARD),
+    st.sampled_from(["**{}**", "{}\n", "  {}", "<p class='x'>{}</p>", "<think>Shall I ask?</think>{}"]),
+)
 @settings(max_examples=at_least(30), deadline=None)
 def test_marks_and_reasoning_around_a_message_change_nothing(heard: talk_acts.HeardMessage, form: str) -> None:
     if "\n" not in heard.text and "*" not in heard.text:

@@ -66,6 +66,11 @@ _TIMES = Lazy(r"(?<=\d)(?:\*| \* )(?=\d)")
 """An asterisk that multiplies; all others are markdown."""
 _LINK = Lazy(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
 _STRUCK = any_case(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
+_TAG = any_case(
+    r"</?(?:(br|p|div|li|ul|ol|tr|h[1-6]|hr|table)|a|b|big|code|em|font|i|img|mark|small|span|strong|su[bp]|t[dh]|u)"
+    r"(?:[ \n/][^<>]{0,300})?>"
+)
+"""A tag of HTML; what stands between two is kept, and behind one of a block a new line begins."""
 _TABLE_RULE = Lazy(r"\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?)?[ \t]*")
 _LINE_START = Lazy(r"^[ \t]*(?:[-+>#]{1,6}[ \t]|;[ ;:-]*$|; )?[ \t]*", re.MULTILINE)
 _ITEM = Lazy(
@@ -110,8 +115,7 @@ def plain(message: str) -> str:
     text = without_code(without_reasoning(message))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
-    if "~~" in text or "</" in text:
-        text = _STRUCK.sub(_untrue, text)
+    text = _without_tags(text)
     if "|" in text:
         text = _with_old_columns_named(text)
     if "*" in text:
@@ -135,6 +139,13 @@ def plain(message: str) -> str:
     if not text.isascii():
         text = _PICTURE.sub(lambda found: f" {found[1]}. ", text)
     return _MANY_SPACES.sub(" ", text)
+
+
+def _without_tags(text: str) -> str:
+    """A text without struck passages, which become denials, and without the tags of HTML."""
+    if "~~" in text or "</" in text:
+        text = _STRUCK.sub(_untrue, text)
+    return _TAG.sub(lambda tag: "\n" if tag[1] else "", text) if "<" in text and ">" in text else text
 
 
 def lowered(text: str) -> str:
