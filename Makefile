@@ -44,11 +44,12 @@ demo: $(VENV)/.base ## Serve a scenario over MCP to an agent, record the session
 test: $(VENV)/.dev ## Run the tests.
 	$(BIN)/pytest -n $(shell expr $(JOBS) + 1) --dist worksteal --ignore tests/browser
 
-check: $(VENV)/.dev ## Lint, formatting, types, layers, scenarios.
+check: $(VENV)/.dev ## Lint, formatting, types, layers, plain words, scenarios.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python packaging/plain_words.py
 	$(BIN)/sandbox-mcp scenarios lint --deep --jobs $(JOBS)
 
 # Whoever has the packages elsewhere names their folder in SANDBOX_MCP_NODE_MODULES; without npm, what needs them skips.

@@ -27,7 +27,7 @@ def main() -> None:
     settings.n_ctx, settings.n_parallel, settings.warmup = CONTEXT, 1, False
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(settings)
-    print(server.listening_address, flush=True)  # noqa: T201
+    print(server.listening_address, flush=True)
     sys.stdin.read()
 
 

@@ -44,7 +44,7 @@ class Messages(ModelEndpoint):
 
 
 def read_message(body: Any) -> ModelAnswer:
-    """What a message says.
+    """Read a message of the model.
 
     Raises:
         ValueError: it has neither content nor a reason to have none.

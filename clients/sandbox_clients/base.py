@@ -1,4 +1,4 @@
-"""What an agent under test is: something that is told what the user says and answers, acting through tools on the way.
+"""Agents under test: each is given the user's words and answers them, acting through tools on the way.
 
 Policy: an agent learns what a session's agent may learn and nothing more. Its faults, and those of what it runs on, are
 :class:`AgentError`; they end the session without a score. What a tool refuses is not a fault but an answer.
@@ -41,7 +41,7 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a call came to: the text that a model is shown, and the value in it; an error has text alone."""
+    """Result of a call: the text that a model is shown, and the value in it; an error has text alone."""
 
     text: str
     value: Any = None
@@ -85,7 +85,7 @@ class Tools(Protocol):
 
 
 class Target(Protocol):
-    """Where a session's tools are. ``url`` is None where they cannot be reached from outside this process."""
+    """Address of a session's tools. ``url`` is None where they cannot be reached from outside this process."""
 
     @property
     def url(self) -> str | None:
@@ -94,7 +94,7 @@ class Target(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What every request to ``url`` must carry."""
+        """Headers that every request to ``url`` must carry."""
         ...
 
     def connect(self) -> AbstractAsyncContextManager[Tools]:
@@ -121,7 +121,7 @@ PastStep = Line | tuple[PastCall, ...]
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What an agent is given before the conversation.
+    """Material that an agent is given before the conversation.
 
     ``history`` is what has happened in it already, to be taken for the agent's own doing; empty in all but prefix
     replay.
@@ -138,7 +138,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """What the agent says to the user. ``meta`` is recorded with the message: which model, how many tokens."""
+    """Words of the agent to the user. ``meta`` is recorded with the message: model, number of tokens."""
 
     text: str
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -172,11 +172,11 @@ class Agent(ABC):
 
     @property
     def takes_history(self) -> bool:
-        """Whether the agent can be made to believe that it has said and done what ``Brief.history`` tells."""
+        """True if the agent can be made to believe that it has said and done what ``Brief.history`` tells."""
         return False
 
     def describe(self) -> Mapping[str, Any]:
-        """What a log should say about this agent, beside its name. No secrets."""
+        """Describe this agent for a log, beside its name. No secrets."""
         return {}
 
     async def aclose(self) -> None:

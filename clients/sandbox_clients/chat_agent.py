@@ -1,4 +1,4 @@
-"""What the agents that ask a model themselves have in common, whatever the protocol: ask, act, until it answers.
+"""The loop of all agents that ask a model themselves, whatever the protocol: ask, act, until it answers.
 
 Policy: the model gets the session's instructions, the tools as they are presented, and every output as text, errors
 included; it is never told what else to do. Calls of one answer are one batch. What it writes in place of arguments is
@@ -73,7 +73,7 @@ class Asking(ABC):
         self.give(outputs)
 
     def correction(self, answer: ModelAnswer) -> str | None:
-        """What to tell a model whose answer makes no sense; None if it is fine."""
+        """Message for a model whose answer makes no sense; None if it is fine."""
         del answer
         return None
 
@@ -233,7 +233,7 @@ class ChatAgent(Agent):
         return True
 
     def describe(self) -> Mapping[str, Any]:
-        """Which model, where, how prompted, and with which limits."""
+        """Describe the model, its endpoint, its prompt and its limits."""
         prompted = {"prompting": "react"} if self.react else {}
         return {**self.endpoint.settings.describe(), "max_steps": self.max_steps, **prompted}
 

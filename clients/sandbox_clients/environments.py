@@ -54,14 +54,14 @@ def bin_of(name: str) -> str:
 
 
 def versions_in(name: str, distributions: Iterable[str]) -> dict[str, str | None]:
-    """Which version of each distribution a framework's environment has; None for those that it lacks."""
+    """Versions of the distributions in a framework's environment; None for those that it lacks."""
     places = folder(name).glob("venv/Lib/site-packages" if WINDOWS else "venv/lib/python*/site-packages")
     path = [str(place) for place in places]
     return {wanted: _version(wanted, path) for wanted in distributions}
 
 
 def versions_here(distributions: Iterable[str]) -> dict[str, str | None]:
-    """Which version of each distribution this process has; None for those that it lacks."""
+    """Versions of the distributions in this process; None for those that it lacks."""
     return {wanted: _version(wanted, sys.path) for wanted in distributions}
 
 
@@ -71,7 +71,7 @@ def _version(distribution: str, path: list[str]) -> str | None:
 
 
 def node_versions_in(name: str, packages: Iterable[str]) -> dict[str, str | None]:
-    """Which version of each npm package is beside a framework's environment; None for those that are not."""
+    """Versions of the npm packages beside a framework's environment; None for those that are not there."""
     found: dict[str, str | None] = {}
     for package in packages:
         about = folder(name) / "node_modules" / package / "package.json"

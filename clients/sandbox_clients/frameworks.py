@@ -98,7 +98,7 @@ def framework_agent(name: str, settings: AgentSettings) -> LineAgent:
 
 
 def installed(name: str) -> dict[str, str | None]:
-    """Which version there is of all that a framework requires, in its environment or else beside this package.
+    """Versions of everything that a framework requires, in its environment or else beside this package.
 
     What npm should have brought is left out where it did not: the program may be on the search path all the same.
     """
@@ -110,7 +110,7 @@ def installed(name: str) -> dict[str, str | None]:
 
 
 def versions(python: Path, distributions: tuple[str, ...]) -> dict[str, str | None]:
-    """Which version of each distribution an interpreter has; None for those that it lacks.
+    """Versions of the distributions that an interpreter has; None for those that it lacks.
 
     Raises:
         UnknownAgentError: it is not an interpreter.

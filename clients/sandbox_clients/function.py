@@ -17,7 +17,7 @@ from sandbox_mcp.play.users import Line
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the function is asked: what was said so far, the user's message last, with which tools, told what.
+    """Input of the function: the conversation so far, the user's message last, the tools and the instructions.
 
     ``history`` is what had been said and done before the function was first asked, calls included; empty in all but
     prefix replay.

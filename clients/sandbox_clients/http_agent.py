@@ -119,6 +119,6 @@ class HttpAgent(Agent):
         return True
 
     def describe(self) -> Mapping[str, Any]:
-        """Where it is, and what it is told of its model."""
+        """Describe its address, and what it is told of its model."""
         told = self.settings.told()
         return {"address": self.name, **told, "base_url": public_address(told["base_url"] or "") or None}

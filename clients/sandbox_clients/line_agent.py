@@ -80,11 +80,11 @@ class LineAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """Whether the command may be able to; see ``recalls``."""
+        """True if the command may be able to; see ``recalls``."""
         return self.recalls
 
     def describe(self) -> Mapping[str, Any]:
-        """What it runs, on which model, and with which limits."""
+        """Describe the command, the model and the limits."""
         return {**self.settings.endpoint.describe(), "max_steps": self.settings.max_steps, **self.about}
 
     async def aclose(self) -> None:
@@ -136,7 +136,7 @@ class LineAgent(Agent):
         return process, ready.get("lasting") is True
 
     async def _kept(self, process: LineProcess) -> bool:
-        """Whether the process has let go of the conversation and waits for the next."""
+        """True if the process has let go of the conversation and waits for the next."""
         process.busy = True
         with anyio.CancelScope(shield=True), anyio.move_on_after(PATIENCE), suppress(AgentError):
             await _tell(process, {"type": "end"})

@@ -90,7 +90,7 @@ class LineProcess:
         return _text(b"".join([*found, line]))
 
     async def _more(self) -> bytes:
-        """What it writes next, nothing at the end, even if a child it left behind holds the pipe open."""
+        """Read what it writes next; nothing at the end, even if a child it left behind holds the pipe open."""
         ended = False
         while not ended:
             ended = self.process.returncode is not None
@@ -102,7 +102,7 @@ class LineProcess:
         return b""
 
     async def _ended(self) -> str:
-        """How the process ended, for people."""
+        """Describe to people how the process ended."""
         await self._gone()
         with anyio.move_on_after(PATIENCE / 5):
             await self.silent.wait()

@@ -196,7 +196,7 @@ def _share_compiled(session: "ClientSession") -> None:
 
 @lru_cache(maxsize=1024)
 def compiled_schema(schema: str) -> Any:
-    """What checks values by this schema; None where the schema is wrong, which the SDK then says."""
+    """Compile a validator of this schema; None where the schema is wrong, which the SDK then reports."""
     from jsonschema import SchemaError
     from jsonschema.validators import validator_for
     from referencing import Registry
@@ -211,7 +211,7 @@ def compiled_schema(schema: str) -> Any:
 
 
 def output(result: "CallToolResult") -> ToolOutput:
-    """What an MCP result says: its texts in one, and its structured value without the wrapper."""
+    """Read an MCP result: its texts in one, and its structured value without the wrapper."""
     text = "\n".join(item.text for item in result.content if item.type == "text")
     if result.is_error:
         return ToolOutput(text, is_error=True)

@@ -49,7 +49,7 @@ _CALL = re.compile(r"([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class WrittenStep:
-    """What a model wrote, as far as it counts: an action with its arguments, a final answer, or neither.
+    """One step that a model wrote: an action with its arguments, a final answer, or neither.
 
     ``written`` is the text up to where it stops to count.
     """
@@ -83,7 +83,7 @@ def tools_in(text: str) -> list[Mapping[str, Any]] | None:
 
 
 def read_step(text: str) -> WrittenStep:
-    """What a model wrote as its next step."""
+    """Read a model's text as its next step."""
     last = max(
         (found.end() for found in _THOUGHT.finditer(text)), default=0
     )  # what is never closed was written to be read
@@ -122,7 +122,7 @@ class _Part:
 
 
 def _end(parts: Sequence[_Part]) -> int:
-    """Where the first observation begins, or the text ends."""
+    """Position at which the first observation begins, or the text ends."""
     return next((part.start for part in parts if part.label == "observation"), parts[-1].end)
 
 

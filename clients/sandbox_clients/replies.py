@@ -1,4 +1,4 @@
-"""What an agent that lives elsewhere says, as JSON, read into its turn; and what it is told of an earlier talk.
+"""Replies of an agent that lives elsewhere, read from JSON into its turn; and the earlier talk that it is told.
 
 Policy: what is read here goes into the log, so whatever is not of the form that docs/adapters.md describes is a fault
 that is told, and nothing is guessed.

@@ -32,7 +32,7 @@ class Responses(OpenAIEndpoint):
 
 
 def read_response(body: Any) -> ModelAnswer:
-    """What a response says.
+    """Read a response.
 
     Raises:
         ValueError: it failed, or has no output.

@@ -1,4 +1,4 @@
-"""What can be said about an agent from outside."""
+"""Settings of an agent that come from outside."""
 
 import math
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class AgentSettings:
     patience: float = math.inf
 
     def told(self) -> dict[str, Any]:
-        """What an agent that lives elsewhere is told of its model and its limits; docs/adapters.md has the fields."""
+        """Model and limits as told to an agent that lives elsewhere; docs/adapters.md has the fields."""
         endpoint = self.endpoint
         return {
             "model": endpoint.model,

@@ -1,4 +1,4 @@
-"""What other formats have no place for: our exporters write it under a member of its own, our importers find it there.
+"""Members for which other formats have no place: our exporters write them apart, our importers find them there.
 
 Policy: it is believed where it has the form in which it was written; of anything else nothing is made up.
 """
@@ -20,7 +20,7 @@ ABOUT = ("scenario", "digest", "variant", "seed", "trial", "user_channel")
 
 
 def about(trajectory: Trajectory) -> dict[str, Any]:
-    """What a log says of the session as a whole: which it was, what its tools really are, and how it ended."""
+    """Describe the session as a whole: its name, its tools' real names, and its end."""
     started, ended = trajectory.started, trajectory.ended
     return {
         **{name: getattr(started, name) for name in ABOUT},
@@ -54,7 +54,7 @@ def take_about(told: JsonNode, builder: SessionBuilder) -> None:
 
 
 def ending_in(told: JsonNode) -> Ending:
-    """How the session ended of which :func:`about` tells."""
+    """End of the session that :func:`about` described."""
     end = told.object_at("end")
     reason = end.members().get("reason") if end else None
     if end is None or not isinstance(reason, str) or reason not in REASONS:

@@ -1,4 +1,4 @@
-"""What other packages add to the grader: metrics and importers, named by entry points of theirs.
+"""Additions of other packages to the grader: metrics and importers, named by entry points of theirs.
 
 Policy: what is installed is found without being imported, once per process. A name that is taken is a fault, because
 the same report would mean two things.
@@ -30,7 +30,7 @@ def found_outside(group: str, ours: Iterable[str]) -> Mapping[str, EntryPoint]:
 
 
 def loaded(point: EntryPoint) -> Any:
-    """What an entry point names.
+    """Load the object that an entry point names.
 
     Raises:
         GraderError: it cannot be imported.

@@ -72,7 +72,7 @@ def _nested(item: object) -> Iterable[object]:
 
 
 def inflated(data: bytes, most: int = INFLATED) -> bytes:
-    """What zlib compressed.
+    """Data that zlib compressed.
 
     Raises:
         ValueError: it is damaged, or has more than ``most`` bytes.

@@ -20,7 +20,7 @@ def columns(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def is_numeric(rows: Sequence[Sequence[object]], column: int) -> bool:
-    """Whether a column holds numbers and nothing else, or nothing at all."""
+    """True if a column holds numbers and nothing else, or nothing at all."""
     return all(isinstance(row[column], int | float) or row[column] in (None, "") for row in rows)
 
 

@@ -17,7 +17,7 @@ class SandboxError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is wrong, in one line for each fault."""
+        """Faults, one line each."""
         return (str(self), *map(str, self.more))
 
 

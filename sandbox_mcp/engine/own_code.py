@@ -29,11 +29,11 @@ _READ: ContextVar[dict[Path, None] | None] = ContextVar("_READ", default=None)
 
 
 class OwnCodeError(SandboxError):
-    """What ``module:attribute`` names cannot be loaded; the message says which half of it and why."""
+    """An object named by ``module:attribute`` cannot be loaded; the message says which half of the name and why."""
 
 
 def own_code(place: str) -> Any:
-    """What ``module:attribute`` points to; the attribute may have dots.
+    """Load the object that ``module:attribute`` names; the attribute may have dots.
 
     Raises:
         OwnCodeError: the module cannot be imported, or it lacks the attribute.
@@ -102,7 +102,7 @@ def _note_file(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def told(error: BaseException) -> str:
-    """What code of others broke on, in one line, with the file and line of theirs where it did."""
+    """Describe an error in code of others in one line, with the file and line of theirs where it occurred."""
     line = first_line(error)
     if isinstance(error, ImportError | SyntaxError) and line:  # they say what and where themselves
         return line
@@ -121,7 +121,7 @@ def place_of(error: BaseException) -> str:
 
 
 def in_python(path: Path) -> bool:
-    """Whether a file is of Python's own library."""
+    """True if a file is of Python's own library."""
     return PYTHON in path.parents and "site-packages" not in path.parts
 
 

@@ -1,4 +1,4 @@
-"""How many there are of something, in words that a person reads."""
+"""Counts in words for people."""
 
 
 def counted(number: float, noun: str) -> str:

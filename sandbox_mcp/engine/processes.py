@@ -20,7 +20,7 @@ SAFE_PATH, BY_US = "PYTHONSAFEPATH", "sandbox-mcp"
 
 
 def room_for_files(wanted: int) -> int:
-    """How many files this process may open. Many systems begin with 1,024 and allow many times that.
+    """Number of files this process may open. Many systems begin with 1,024 and allow many times that.
 
     The limit is raised to what is wanted beside the ``RESERVED``, as far as it may be.
     """

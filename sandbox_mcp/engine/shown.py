@@ -123,7 +123,7 @@ class Screen:
             self.write(text)
 
     def __getattr__(self, name: str) -> Any:
-        """What a stream has besides."""
+        """Give any other attribute of the stream."""
         return getattr(self.stream, name)
 
 

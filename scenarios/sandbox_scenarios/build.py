@@ -169,7 +169,7 @@ def _clock(raw: RawScenario) -> Clock:
 
 
 def _resolver(home: World, tables: Mapping[str, Any], zone: str, instance: str = "") -> Resolver:
-    """What turns values of a scenario into what they mean, by the labels of its rows and the names in them."""
+    """Resolver of a scenario's values by the labels of its rows and the names in them."""
     labels = {table: frozenset(labels_of(home, table, rows)) for table, rows in tables.items()}
     names: dict[str, dict[str, str]] = {table: {} for table in tables}
     for table, rows in tables.items():

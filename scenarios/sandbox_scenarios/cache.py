@@ -1,4 +1,4 @@
-"""What was built of scenario files, kept in the user's cache for the processes that come later.
+"""Cache of what was built from scenario files, for the processes that come later.
 
 Policy: what is kept is found again only while all that it was made from is the same: the caller's files by their
 content; built-in files and code by size and time, as Python goes by for its own bytecode; the time zones and the Python
@@ -81,7 +81,7 @@ class _Writer(pickle.Pickler):
         return f"{obj.name} {_code_of(obj.name)}"
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is made again; asked for everything but plain values."""
+        """Reduce an object to how it is made again; asked for everything but plain values."""
         if type(obj) is MappingProxyType:
             return _frozen, (dict(cast("Mapping[Any, Any]", obj)),)
         if names := _FIELDS.get(type(obj)):
@@ -109,7 +109,7 @@ class _Reader(pickle.Unpickler):
 
 
 class SuiteCache:
-    """What is kept of one state of some files. Each thing is a file of its own, and is replaced as a whole."""
+    """Cache of one state of some files. Each thing is a file of its own, and is replaced as a whole."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Without a folder nothing is kept."""
@@ -133,7 +133,7 @@ class SuiteCache:
         return cls(home / state.hexdigest()[:32])
 
     def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
-        """What is kept under a name; None where nothing is, or where it no longer holds."""
+        """Read what is kept under a name; None where nothing is, or where it no longer holds."""
         if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
@@ -168,7 +168,7 @@ class SuiteCache:
 
 
 def _is_plain(kind: str, name: str) -> bool:
-    """Whether kind and name make a file's name, and nothing that leads elsewhere."""
+    """True if kind and name make a file's name, and nothing that leads elsewhere."""
     return bool(_KIND.fullmatch(kind) and _NAME.fullmatch(name))
 
 
@@ -193,7 +193,7 @@ def users_folder(name: str) -> Path | None:
 
 
 def _is_mine(status: os.stat_result) -> bool:
-    """Whether something belongs to the user; on Windows the profile's folder sees to that."""
+    """True if something belongs to the user; on Windows the profile's folder sees to that."""
     return sys.platform == "win32" or status.st_uid == os.geteuid()
 
 
@@ -221,7 +221,7 @@ def _replace(path: Path, written: bytes) -> None:
 
 @cache
 def _surroundings(built_in: Path) -> bytes:
-    """What else decides what is built of scenario files: our code, versions, and the paths of built-in files."""
+    """Digest of everything else that decides what is built of scenario files: our code, versions, and paths."""
     import tzdata
 
     stamps = (
@@ -238,7 +238,7 @@ def _surroundings(built_in: Path) -> bytes:
 
 @cache
 def _is_ours(name: str) -> bool:
-    """Whether a world is built in, or all those are that stand side by side in it."""
+    """True if a world is built in, or all those are that stand side by side in it."""
     return all(part in WORLDS for part in name.split(JOINED))
 
 

@@ -48,7 +48,7 @@ def check_order(milestones: Sequence[Milestone], kind: str) -> None:
 
 
 def ancestors(milestones: Sequence[Milestone], kind: str) -> Mapping[str, frozenset[str]]:
-    """What each milestone has to come after, directly or not.
+    """Milestones that each one has to come after, directly or not.
 
     Raises:
         ProblemError: the order is a circle.
@@ -111,7 +111,7 @@ def _check_labels(value: Any, known: set[str], place: PartPath) -> None:
 
 
 def references_in(value: Any) -> Iterator[str]:
-    """What a planned value refers to: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
+    """References of a planned value: ``$label.path`` as a whole, ``${label.path}`` inside a text."""
     if isinstance(value, str):
         whole = reference_in(value)
         if whole is not None:

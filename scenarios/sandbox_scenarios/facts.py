@@ -1,4 +1,4 @@
-"""How a typed fact is written in a scenario file, and which wordings it stands for where only wordings are compared.
+"""Typed facts: their form in a scenario file, and their wordings where only wordings are compared.
 
 Policy: one mapping is one fact, or a value and its direction; ``{wifi: off}`` is the state of the thing it names. What
 is not a typed fact is a list of wordings, of which one must be said.
@@ -196,7 +196,7 @@ def _value(kind: FactType, item: Any) -> tuple[Any, str]:
 
 
 def _is_day(text: str) -> bool:
-    """Whether a calendar has such a day: with month and year, in a leap year, or in a long month."""
+    """True if a calendar has such a day: with month and year, in a leap year, or in a long month."""
     if not _DATE.fullmatch(text):
         return False
     try:

@@ -73,19 +73,19 @@ class ScenarioLink:
         return merge(self.base, self.entry) if self.base else self.file.alone[self.number]
 
     def find(self, path: Sequence[str | int]) -> tuple[int, int]:
-        """How many parts of a path of the merged scenario were written here, and the line of the last."""
+        """Number of parts of a path of the merged scenario that were written here, and the line of the last."""
         depth, line = self.file.lines.find(("scenarios", self.number, *written_as(self.entry, self.base, path)))
         return depth - 2, line
 
 
 def place_in(chain: Sequence[ScenarioLink], path: Sequence[str | int]) -> tuple[int, str, int]:
-    """How far the link that wrote most of a path got, its file, and the line there; of equals the nearest."""
+    """Place of the link that wrote most of a path: its file, and the line there; of equals the nearest."""
     found = ((*source.find(path), source.file.path) for source in chain)
     return max(((depth, file, line) for depth, line, file in found), key=lambda place: place[0])
 
 
 def faults_in(chain: Sequence[ScenarioLink], found: Iterable[ProblemError]) -> list[ScenarioFileError]:
-    """What does not fit in the first link of a chain, where it was written."""
+    """Faults in the first link of a chain, where it was written."""
     places = ((place_in(chain, item.path), item.text) for item in found)
     name = chain[0].entry["name"]
     return [ScenarioFileError(path, line, f"scenario {name!r}: {text}") for (_, path, line), text in places]

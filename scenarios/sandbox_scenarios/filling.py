@@ -63,7 +63,7 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
 
 
 def refusal(text: str) -> dict[str, str]:
-    """What a refused call leaves to refer to: its message, and the code with which the user can allow it."""
+    """Values to refer to in a refused call: its message, and the code with which the user can allow it."""
     code = CODE.search(text)
     return {"error": text, "code": code[0]} if code else {"error": text}
 

@@ -93,7 +93,7 @@ def _keys_at(where: Sequence[str | int]) -> list[str]:
 
 
 def _forms(hint: Any) -> Iterator[Any]:
-    """What an annotation allows, one by one."""
+    """Forms that an annotation allows, one by one."""
     if get_origin(hint) is Annotated:
         yield from _forms(get_args(hint)[0])
     elif get_origin(hint) in (Union, UnionType):
@@ -199,7 +199,7 @@ def _told(faults: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _is_tag(part: str | int) -> bool:
-    """Whether part of a fault's place is pydantic's name for a form, not something that stands in the file."""
+    """True if part of a fault's place is pydantic's name for a form, not something that stands in the file."""
     return isinstance(part, str) and (part.startswith("Raw") or "[" in part or part == "str")
 
 

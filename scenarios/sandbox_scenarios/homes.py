@@ -99,7 +99,7 @@ def _live(server: "LiveServer") -> World:
 
 
 def is_named(world: Any) -> bool:
-    """Whether worlds are named there, by names or tapes; rows of the default world may stand there instead."""
+    """True if worlds are named there, by names or tapes; rows of the default world may stand there instead."""
     return isinstance(world, str | list) or (isinstance(world, dict) and (RECORDED in world or SERVER in world))
 
 

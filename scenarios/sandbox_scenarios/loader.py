@@ -51,7 +51,7 @@ _NAMING = r"name(?<!\wname)[\"']?:\s*[\"']?{}\b"
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a file is the caller's, and not one of the built-in suite."""
+    """True if a file is the caller's, and not one of the built-in suite."""
     return not path.is_relative_to(BUILT_IN)
 
 
@@ -67,7 +67,7 @@ def _text(path: Path) -> str:
 
 
 def _each(use: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
-    """What ``use`` returns for each; faults of files are raised together, after all have been tried."""
+    """Results of ``use`` for each; faults of files are raised together, after all have been tried."""
     made: list[_Made] = []
     faults: list[ScenarioFileError] = []
     for item in items:
@@ -90,7 +90,7 @@ def _packaged(path: Path) -> "ScenarioFile":
 
 @dataclass(slots=True)
 class _Known:
-    """What has been read, and made of it. ``names`` are by world; ``hinted`` are worlds and bases by file."""
+    """Files read so far, and what was made of them. ``names`` are by world; ``hinted`` are worlds and bases by file."""
 
     worlds: dict[str, World] = field(default_factory=dict[str, World])
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
@@ -108,7 +108,7 @@ class _Known:
 
 @cache
 def _known_of(_built_in: Path) -> _Known:
-    """What suites without files or worlds of the caller's share: the built-in files stay as they are."""
+    """Knowledge that suites without files or worlds of the caller's share: the built-in files stay as they are."""
     return _Known()
 
 
@@ -148,7 +148,7 @@ class Suite:
 
     @property
     def _kept(self) -> SuiteCache:
-        """What earlier processes built of these files.
+        """Results of earlier processes on these files.
 
         Nothing where that may be something else next time, as worlds that were given and tapes, nor where the caller
         gave folders without a file: what is kept of no file is that of the built-in suite.
@@ -455,7 +455,7 @@ class Suite:
             raise ScenarioFileError.together([fault, *others]) from fault
 
     def _unfitting(self, file: "ScenarioFile") -> Iterator[ScenarioFileError]:
-        """What does not fit in those scenarios of a file that can be read."""
+        """Faults in those scenarios of a file that can be read."""
         from sandbox_scenarios.build import problems
         from sandbox_scenarios.files import faults_in
         from sandbox_scenarios.schema import RawScenario
@@ -502,7 +502,7 @@ class Suite:
         return tuple(dict.fromkeys((*self._playable(own), *self._playable(built_in))))
 
     def _find(self, name: str) -> "tuple[ScenarioFile, int] | None":
-        """Where an entry stands. A name that the scan did not see may be written in a way it does not know."""
+        """Place of an entry. A name that the scan did not see may be written in a way it does not know."""
         for path in self._candidates(name):
             try:
                 file = self._file_with(path, name)
@@ -524,7 +524,7 @@ class Suite:
 
     @cached_property
     def _seeming(self) -> dict[str, list[Path]]:
-        """What the files seem to name, without reading them, and in which files."""
+        """Names that the files seem to have, without reading them, and in which files."""
         naming = re.compile(_NAMING.format("([a-z][a-z0-9_]*)"))
         found = dict[str, list[Path]]()
         for path, text in self._texts.items():

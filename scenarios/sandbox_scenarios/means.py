@@ -1,4 +1,4 @@
-"""What a scenario's other parts say of its milestones: which are only means, and how solutions word what they ask for.
+"""Relations of a scenario's other parts to its milestones: those that are only means, and the solutions' wordings.
 
 Policy: a milestone that compares nothing but switches (columns that are true or false) is a means unless the wish names
 one of them, in the goal or in what the user says, as its column is called or as people call it in that world. What is
@@ -55,7 +55,7 @@ def with_means(
 
 
 def _names(words: Sequence[str], said: str, called: Mapping[str, Sequence[str]], constraint: TableConstraint) -> bool:
-    """Whether one of the switches is named: all that its name says, perhaps with another ending, or another name."""
+    """True if one of the switches is named: all that its name says, perhaps with another ending, or another name."""
     for column in {name for row in constraint.rows for name in row}:
         parts = [part for part in column.split("_") if len(part) >= SHORT]
         telling = [part for part in parts if part not in NAMELESS] or parts

@@ -1,4 +1,4 @@
-"""What ``extends`` means: a branch says only what is different.
+"""Inheritance by ``extends``: a branch states only its differences.
 
 Policy: mappings merge key by key, a null row or key removes what was inherited, lists and texts replace what was
 inherited, except under a key written with ``+`` (``tools+``), which adds to it.
@@ -26,7 +26,7 @@ def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_addition(key: str, value: Any) -> bool:
-    """Whether a key adds to a list; a ``+`` on anything else is left there, and then is an unknown key."""
+    """True if a key adds to a list; a ``+`` on anything else is left there, and then is an unknown key."""
     return isinstance(value, list) and key.endswith("+")
 
 

@@ -65,7 +65,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a compared value should be, and how near is near enough.
+    """Expected value, and how near is near enough.
 
     ``value`` is the target; with ``ref`` it comes from another milestone's call instead. ``measure`` compares, and
     ``within`` is the tolerance of ``close``. A column or argument may say how it is compared where these are not given:
@@ -161,7 +161,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
-    """What a reference solution does between two user messages: batches of calls in order, then its reply.
+    """Turn of a reference solution between two user messages: batches of calls in order, then its reply.
 
     The calls of one batch are sent together; a call outside any batch is a batch of one.
     """
@@ -197,7 +197,7 @@ class PlannedAct:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the scripted user says when the agent asks about one of ``about`` (words or phrases)."""
+    """Answer of the scripted user when the agent asks about one of ``about`` (words or phrases)."""
 
     about: tuple[str, ...]
     say: str
@@ -251,7 +251,7 @@ class UserSpec:
 
     @property
     def knows_date(self) -> bool:
-        """Whether it knows today's date, as people do, unless it is said that it does not."""
+        """True if it knows today's date, as people do, unless it is said that it does not."""
         unknown = " ".join(self.does_not_know).lower()
         return not any(words in unknown for words in ("date", "today", "what day"))
 

@@ -128,7 +128,7 @@ class ScenarioParts:
         )
 
     def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct]) -> str:
-        """What the user says at this place; an act that comes before it is noted under these words."""
+        """Line of the user at this place; an act that comes before it is noted under these words."""
         if raw.does is None:
             if not raw.say:
                 raise ProblemError(where, "expected what the user says under 'say', or an act of its under 'does'")
@@ -329,7 +329,7 @@ class ScenarioParts:
 
 
 def _usual(expected: Expected, measure: Measure | None, within: float | None) -> Expected:
-    """What is expected, with how it is compared where the file does not say."""
+    """Default expectation, with its measure where the file names none."""
     return replace(expected, usual=measure, usual_within=within) if measure else expected
 
 

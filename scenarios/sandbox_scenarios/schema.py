@@ -43,14 +43,14 @@ class RawAct(Strict):
 
 
 class RawLine(Strict):
-    """What the scripted user says, and does first; ``{name}`` is what came of that act, and all it says by default."""
+    """Line of the user, and the act before it; ``{name}`` is what came of that act, and all it says by default."""
 
     say: str = ""
     does: str | RawAct | None = None
 
 
 class RawAnswer(RawLine):
-    """What the scripted user says, or does and says, when asked about one of these words or phrases."""
+    """Answer of the user, or act and answer, when asked about one of these words or phrases."""
 
     about: list[str] = Field(min_length=1)
 

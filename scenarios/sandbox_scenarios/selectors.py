@@ -80,7 +80,7 @@ def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:
 
 
 def _looks(selector: str) -> bool:
-    """Whether a selector looks through scenarios, and does not name one."""
+    """True if a selector looks through scenarios, and does not name one."""
     return ":" in selector or any(mark in selector for mark in "*?[")
 
 

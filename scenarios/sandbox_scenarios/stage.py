@@ -31,7 +31,7 @@ MAX_EVENTS = 1000
 
 
 def session_name(scenario: str, variant: str, seed: int, trial: int) -> str:
-    """What a session is called in logs, reports and file names where nothing else was given."""
+    """Name of a session in logs, reports and file names where nothing else was given."""
     return f"{scenario}-{variant}-s{seed}-t{trial}"
 
 
@@ -45,7 +45,7 @@ class FallenDue:
 
 
 def failed(failure: WorldFailedError) -> CallError:
-    """How a log tells of a call on which the world's own code broke."""
+    """Failure of a call in a log, where the world's own code broke."""
     return CallError("execution", type(failure).__name__, str(failure))
 
 
@@ -162,7 +162,7 @@ class Stage:
         return run(self.running, call)
 
     def due(self, since: float) -> list[FallenDue]:
-        """What has fallen due after ``since`` and not after now, in the order in which it did."""
+        """Events due after ``since`` and not after now, in the order in which they fell due."""
         found = [
             FallenDue(event, id_, moment)
             for event in self.home.events
@@ -184,7 +184,7 @@ class Stage:
             yield (due, *self.happen(due))
 
     def happened(self, event: Message | ToolCall) -> list[FallenDue]:
-        """What a log says has happened by itself with an event, and has not been recalled yet."""
+        """Events that a log records as happened by themselves and not recalled yet."""
         if isinstance(event, ToolCall):
             if event.caller != "environment":
                 return []

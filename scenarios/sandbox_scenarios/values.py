@@ -1,4 +1,4 @@
-"""How a value is written in a scenario file, and what it becomes.
+"""Values in scenario files, and what they become.
 
 Policy: a plain value is compared by the default measure of its column; a mapping with one known key names another.
 A date and time without a zone is wall time in the scenario's zone; ``@table.label`` is the id of the row so labelled.
@@ -78,7 +78,7 @@ class Resolver:
         return row_id(table, label, self.instance)
 
     def expected(self, value: Any) -> Expected:
-        """What a value in a milestone should be compared with, and how.
+        """Parse the expected value of a milestone, and its measure.
 
         Raises:
             ValueProblemError: the mapping does not name one known measure, or its parts do not fit.

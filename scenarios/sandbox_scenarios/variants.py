@@ -52,7 +52,7 @@ def distractors(scenario: Scenario) -> list[Tool]:
 
 @lru_cache(maxsize=10_000)
 def _resemblance(name: str, other: str) -> float:
-    """How alike two tools' names are; kept, because worlds have few names and scenarios ask often."""
+    """Similarity of two tools' names; kept, because worlds have few names and scenarios ask often."""
     from rapidfuzz import fuzz, utils
 
     return fuzz.WRatio(name, other, processor=utils.default_process)
@@ -130,7 +130,7 @@ def _with_parameters(tool: PresentedTool, parameters: tuple[Parameter, ...]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Which tools are offered and how each is changed.
+    """Tools on offer and the change of each.
 
     ``told`` is how much errors tell of what would be valid: all, what tools say themselves, or nothing but the kind.
     ``free_text`` offers all tools through one that takes text.

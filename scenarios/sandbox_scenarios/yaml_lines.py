@@ -122,7 +122,7 @@ def _not_a(kind: str, node: Any) -> yaml.constructor.ConstructorError:
 
 
 def _foreign(_: Any, node: Any) -> None:
-    """What has a tag of a kind that no scenario has, such as a set."""
+    """Values with a tag of a kind that no scenario has, such as a set."""
     raise yaml.constructor.ConstructorError(None, None, f"nothing here may be tagged {node.tag}", node.start_mark)
 
 
@@ -143,7 +143,7 @@ for _first, _entries in _Base.yaml_implicit_resolvers.items():
 
 
 class Lines:
-    """Where each part of a document stands: a path of keys and positions to a line, counted from 1.
+    """Lines of a document: a path of keys and positions to a line, counted from 1.
 
     Only the lines of the outermost parts are kept. Those of others are asked for when something is wrong, so the text
     is parsed again then: what the parser makes of it is several times larger than the document.
@@ -162,7 +162,7 @@ class Lines:
         return self.find(path)[1]
 
     def find(self, path: Sequence[str | int]) -> tuple[int, int]:
-        """How many parts of ``path`` exist, and the line of the last of them."""
+        """Number of parts of ``path`` that exist, and the line of the last of them."""
         outermost = self._outermost.get(tuple(path))
         if outermost is not None:
             return len(path), outermost
@@ -257,7 +257,7 @@ def _check_depth(text: str, path: str) -> None:
 
 
 def _faults(root: Any) -> Iterator[tuple[int, str]]:
-    """What is wrong with the form of a document, while all its keys are made text."""
+    """Faults in the form of a document, while all its keys are made text."""
     open_nodes: set[int] = set()
     nodes = 0
     waiting: list[tuple[Any, bool]] = [(root, True)]
@@ -279,7 +279,7 @@ def _faults(root: Any) -> Iterator[tuple[int, str]]:
 
 
 def _key_faults(node: Any) -> Generator[tuple[int, str], None, list[Any]]:
-    """What is wrong with the keys of a mapping; returns its values."""
+    """Faults in the keys of a mapping; returns its values."""
     seen: dict[str, str] = {}
     for key, _ in node.value:
         if key.__class__ is not _SCALAR:

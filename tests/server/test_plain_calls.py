@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -43,31 +42,50 @@ async def looking_on(ctx: Context, call_next: CallNext) -> HandlerResult:
     return await call_next(ctx)
 
 
-@asynccontextmanager
-async def url_of(session: OpenSession, manager: SessionManager, *, by_sdk: bool) -> AsyncGenerator[str]:
-    """A session's URL; ``by_sdk`` has every request go through the SDK, since a middleware wants to see each."""
-    server = routed_server()
-    if by_sdk:
-        server.middleware.insert(0, looking_on)
-    async with serving(manager, ServerSettings(max_body=MAX_BODY), server) as base:
-        yield f"{base}/s/{session.token}/mcp"
+class Served:
+    """Two servers; a middleware of the first wants to see every request, which therefore goes through the SDK."""
+
+    def __init__(self, by_sdk: str, by_us: str, managers: Mapping[bool, SessionManager]) -> None:
+        self.bases = {True: by_sdk, False: by_us}
+        self.managers = managers
+
+    def session(self, *, by_sdk: bool, channel: str = "harness") -> tuple[OpenSession, str]:
+        session = opened_in(self.managers[by_sdk], variant="all_tools", user_channel=channel)
+        return session, f"{self.bases[by_sdk]}/s/{session.token}/mcp"
+
+    async def answer_to(
+        self,
+        content: bytes,
+        headers: list[tuple[str, str]],
+        era: str = MODERN,
+        *,
+        by_sdk: bool,
+        channel: str = "harness",
+    ) -> tuple[int, Mapping[str, object], bytes, list[Any]]:
+        """What a request is answered with, and what is recorded after it."""
+        session, url = self.session(by_sdk=by_sdk, channel=channel)
+        async with httpx2.AsyncClient(timeout=100) as http:
+            raw = await RawMcp(http, url, era).open()
+            answer = await http.post(url, content=content, headers=[*headers, *raw.session.items()])
+        connection = raw.session.get("Mcp-Session-Id")
+        told: dict[str, object] = {name: value for name, value in answer.headers.items() if name != "date"}
+        if "mcp-session-id" in told:
+            told["mcp-session-id"] = told["mcp-session-id"] == connection
+        events = [replace(event, wall={}) for event in recorded(session).events]
+        return answer.status_code, told, answer.content, events
 
 
-async def answer_to(
-    content: bytes, headers: list[tuple[str, str]], era: str = MODERN, *, by_sdk: bool, channel: str = "harness"
-) -> tuple[int, Mapping[str, object], bytes, list[Any]]:
-    """What a request is answered with, and what is recorded after it."""
-    manager = SessionManager(SUITE, batch_window=0.0)
-    session = opened_in(manager, variant="all_tools", user_channel=channel)
-    async with url_of(session, manager, by_sdk=by_sdk) as url, httpx2.AsyncClient(timeout=100) as http:
-        raw = await RawMcp(http, url, era).open()
-        answer = await http.post(url, content=content, headers=[*headers, *raw.session.items()])
-    connection = raw.session.get("Mcp-Session-Id")
-    told: dict[str, object] = {name: value for name, value in answer.headers.items() if name != "date"}
-    if "mcp-session-id" in told:
-        told["mcp-session-id"] = told["mcp-session-id"] == connection
-    events = [replace(event, wall={}) for event in recorded(session).events]
-    return answer.status_code, told, answer.content, events
+@pytest.fixture
+async def served() -> AsyncGenerator[Served]:
+    watched, ours = routed_server(), routed_server()
+    watched.middleware.insert(0, looking_on)
+    managers = {by_sdk: SessionManager(SUITE, batch_window=0.0) for by_sdk in (True, False)}
+    settings = ServerSettings(max_body=MAX_BODY)
+    async with (
+        serving(managers[True], settings, watched) as by_sdk,
+        serving(managers[False], settings, ours) as by_us,
+    ):
+        yield Served(by_sdk, by_us, managers)
 
 
 def body(**changed: Any) -> bytes:
@@ -176,9 +194,9 @@ def sent_in(era: str, name: str) -> tuple[bytes, list[tuple[str, str]], str]:
 
 @each("era", ERAS)
 @each("name", [*PLAIN, *OTHER])
-async def test_every_request_is_answered_and_recorded_as_by_the_sdk(name: str, era: str) -> None:
-    ours = await answer_to(*sent_in(era, name), by_sdk=False)
-    assert ours == await answer_to(*sent_in(era, name), by_sdk=True)
+async def test_every_request_is_answered_and_recorded_as_by_the_sdk(name: str, era: str, served: Served) -> None:
+    ours = await served.answer_to(*sent_in(era, name), by_sdk=False)
+    assert ours == await served.answer_to(*sent_in(era, name), by_sdk=True)
 
 
 @pytest.fixture
@@ -204,48 +222,49 @@ def refused_by_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("refused_by_sdk")
 @each("era", ERAS)
 @each("name", PLAIN)
-async def test_plain_calls_are_answered_without_the_sdk(name: str, era: str) -> None:
-    status, *_ = await answer_to(*sent_in(era, name), by_sdk=False)
+async def test_plain_calls_are_answered_without_the_sdk(name: str, era: str, served: Served) -> None:
+    status, *_ = await served.answer_to(*sent_in(era, name), by_sdk=False)
     assert status == 200
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
 @each("era", ERAS)
 @each("name", OTHER)
-async def test_whatever_is_not_plainly_a_call_is_left_to_the_sdk(name: str, era: str) -> None:
-    status, *_ = await answer_to(*sent_in(era, name), by_sdk=False)
+async def test_whatever_is_not_plainly_a_call_is_left_to_the_sdk(name: str, era: str, served: Served) -> None:
+    status, *_ = await served.answer_to(*sent_in(era, name), by_sdk=False)
     assert (status >= 400) == (era == MODERN or name not in OF_THE_NEWER)
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
 @each("era", ERAS)
-async def test_a_call_about_which_a_person_may_be_asked_is_left_to_the_sdk(era: str) -> None:
-    status, *_ = await answer_to(*sent_in(era, "a call"), by_sdk=False, channel="tool")
+async def test_a_call_about_which_a_person_may_be_asked_is_left_to_the_sdk(era: str, served: Served) -> None:
+    status, *_ = await served.answer_to(*sent_in(era, "a call"), by_sdk=False, channel="tool")
     assert status == 599
 
 
 @pytest.mark.usefixtures("refused_by_sdk")
 @each("era", ERAS)
-async def test_a_call_that_a_middleware_wants_to_see_is_left_to_the_sdk(era: str) -> None:
-    status, *_ = await answer_to(*sent_in(era, "a call"), by_sdk=True)
+async def test_a_call_that_a_middleware_wants_to_see_is_left_to_the_sdk(era: str, served: Served) -> None:
+    status, *_ = await served.answer_to(*sent_in(era, "a call"), by_sdk=True)
     assert status == 599
 
 
 @each("era", ERAS)
-async def test_a_call_that_breaks_is_told_as_by_the_sdk(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_breaks_is_told_as_by_the_sdk(
+    era: str, monkeypatch: pytest.MonkeyPatch, served: Served
+) -> None:
     async def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("no")
 
     monkeypatch.setattr(OpenSession, "call", broken)
-    ours = await answer_to(*sent_in(era, "a call"), by_sdk=False)
-    assert ours == await answer_to(*sent_in(era, "a call"), by_sdk=True)
+    ours = await served.answer_to(*sent_in(era, "a call"), by_sdk=False)
+    assert ours == await served.answer_to(*sent_in(era, "a call"), by_sdk=True)
     assert json.loads(ours[2])["result"]["isError"] is True
 
 
-async def test_a_connection_that_has_ended_carries_no_calls() -> None:
-    manager = SessionManager(SUITE, batch_window=0.0)
-    session = opened_in(manager, variant="all_tools")
-    async with url_of(session, manager, by_sdk=False) as url, httpx2.AsyncClient(timeout=100) as http:
+async def test_a_connection_that_has_ended_carries_no_calls(served: Served) -> None:
+    session, url = served.session(by_sdk=False)
+    async with httpx2.AsyncClient(timeout=100) as http:
         raw = await RawMcp(http, url, "legacy").open()
         await http.delete(url, headers={**dict(older(headers())), **raw.session})
         assert (await raw.post(CALL)).status_code == 404

@@ -25,7 +25,7 @@ THEIRS = ("ANTHROPIC_", "CLAUDE")
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """Where a conversation lives: an empty folder to work in, and the environment."""
+    """Home of a conversation: an empty folder to work in, and the environment."""
 
     work: Path
     environment: Mapping[str, str]
@@ -114,7 +114,7 @@ class ClaudeCodeChat:
 
 @dataclass
 class MessageEvents:
-    """What the events of one message say, and how the program ended."""
+    """Events of one message, and the way the program ended."""
 
     ending: str = ""
     answers: set[str] = field(default_factory=set[str])

@@ -24,7 +24,7 @@ OWN = frozenset({"connection", "content-length", "expect", "host", "keep-alive",
 
 @dataclass
 class ModelGate:
-    """What passes to the model behind ``upstream``.
+    """Gate in front of the model behind ``upstream``.
 
     ``url`` is what stands in for it. ``limit`` is how many answers may pass before the gate closes, ``answers`` how
     many have; ``closed`` tells that a request was refused because there were enough.
@@ -44,7 +44,7 @@ class ModelGate:
         self.limit, self.answers, self.closed = limit, 0, False
 
     def refuses(self) -> bool:
-        """Whether there were enough answers."""
+        """True if there were enough answers."""
         with self.lock:
             self.closed = self.closed or self.answers >= self.limit
             return self.closed

@@ -1,4 +1,4 @@
-"""What every worker shares: conversations over standard input and output, one JSON object a line.
+"""Parts that every worker shares: conversations over standard input and output, one JSON object a line.
 
 Policy: only the standard library, because it runs in the environment of another framework. Standard output
 belongs to the protocol; whatever a framework prints goes to standard error. A worker serves one conversation after the
@@ -26,7 +26,7 @@ TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class Start:
-    """How a conversation begins.
+    """Beginning of a conversation.
 
     ``url`` and ``headers`` reach the tools over MCP. ``model`` is asked at ``base_url`` with the API key ``key``; None
     stands for the provider's own address. ``max_steps`` is how many answers of the model one user message may take.

@@ -21,7 +21,7 @@ HEADER = "SANDBOX_MCP_HEADER_"
 
 @dataclass(frozen=True)
 class Ended:
-    """What a program came to."""
+    """End of a program."""
 
     code: int
     out: str
@@ -38,7 +38,7 @@ class Ended:
                 yield cast("dict[str, Any]", event)
 
     def how(self) -> str:
-        """How it ended, for people."""
+        """Describe to people how it ended."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         words = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")
         return f"exit code {self.code}: {words[:300]}" if words else f"exit code {self.code}"

@@ -1,4 +1,4 @@
-"""What a message asserts: typed facts, deeds, refusals and written texts, told, not told or in doubt, with reasons.
+"""Assertions of a message: typed facts, deeds, refusals and written texts, told, not told or in doubt, with reasons.
 
 One message, from its text to a verdict. The user asked how far the harbour is and wanted Rolf to know. Other values are
 context; an explicit correction takes one back:

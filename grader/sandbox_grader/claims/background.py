@@ -1,4 +1,4 @@
-"""What a message is read against: what the user said, what tools answered, and what was done in the session.
+"""Background that a message is read against: what the user said, what tools answered, and what was done in the session.
 
 Policy: true context costs nothing. A value that the user named is no answer in the place of another; a deed that was
 done at any time of the session was not invented.
@@ -51,5 +51,5 @@ class Background:
         return "\n".join(self.given).casefold()
 
     def was_given(self, item: Mention) -> bool:
-        """Whether the user named a value."""
+        """True if the user named a value."""
         return (item.kind, item.value) in self.given_values or ("number", item.value) in self.given_values

@@ -151,7 +151,7 @@ def undone(talk: Talk, fact: Fact) -> Finding:
 
 
 def in_own_words(talk: Talk, own: Sequence[str]) -> bool:
-    """Whether a message tells of a deed in words that a tool declares, not planned and not denied."""
+    """True if a message tells of a deed in words that a tool declares, not planned and not denied."""
     words = own_words(tuple(own))
     for clause in talk.clauses:
         found = words.search(clause.text)
@@ -262,7 +262,7 @@ def false_claim(talk: Talk, back: Background, wanted: frozenset[str], done: froz
 
 
 def _is_of_tool(deed: ClaimedDeed, world: DeedsOfWorld, back: Background) -> bool:
-    """Whether a verb that nobody asked for speaks of what the world's tools do, and not of the agent's own work."""
+    """True if a verb that nobody asked for speaks of what the world's tools do, and not of the agent's own work."""
     words = set(deed.clause.text.replace("'", " ").replace(",", " ").replace(".", " ").split())
     nouns = world.nouns.get(deed.verb, frozenset())
     named = any(noun in words or f"{noun}s" in words for noun in nouns)

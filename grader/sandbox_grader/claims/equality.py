@@ -46,12 +46,12 @@ def number_in(value: Any) -> float:
 
 
 def is_value_of(item: Mention, fact: Fact, talk: Talk) -> bool:
-    """Whether a mention is one of the values of a fact."""
+    """True if a mention is one of the values of a fact."""
     return any(_equals(item, value, fact, talk) for value in fact.value)
 
 
 def _equals(item: Mention, value: Any, fact: Fact, talk: Talk) -> bool:
-    """Whether a mention is a value of a fact, in the fact's or in any unit, rounded as people do."""
+    """True if a mention is a value of a fact, in the fact's or in any unit, rounded as people do."""
     kind = fact.type
     if kind == "weekday":
         return str(value).lower() == item.value
@@ -102,7 +102,7 @@ def _measured(item: Mention, number: float, fact: Fact, talk: Talk) -> bool:
 
 
 def currency_fits(written: str, wanted: str) -> bool:
-    """Whether an amount may be in the wanted currency; a bare dollar sign may be any dollar, crowns any crowns."""
+    """True if an amount may be in the wanted currency; a bare dollar sign may be any dollar, crowns any crowns."""
     return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
 
 
@@ -198,7 +198,7 @@ def _same_day(day: tuple[int, int, int], wanted: str) -> bool:
 
 
 def same_phone(first: str, second: str) -> bool:
-    """Whether two written phone numbers may be the same: the last nine digits count, trunk zeros do not."""
+    """True if two written phone numbers may be the same: the last nine digits count, trunk zeros do not."""
     one, other = (re.sub(r"\D", "", text).lstrip("0") for text in (first, second))
     if len(one) >= len(other) > 9:
         return one.endswith(other) or (first.startswith("00") and one == other)

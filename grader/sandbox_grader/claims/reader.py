@@ -35,12 +35,12 @@ class Hearing:
 
     @property
     def right(self) -> bool:
-        """Whether the message states every fact, and nothing that is not so."""
+        """True if the message states every fact, and nothing that is not so."""
         return all(item.outcome == "stated" for item in self.findings) and not self.invented and not self.dumped
 
     @property
     def false(self) -> str | None:
-        """Why the message is false rather than incomplete; None if it is not."""
+        """Reason why the message is false rather than incomplete; None if it is not."""
         if self.invented:
             return f"claims a deed that nothing did: {self.invented!r}"
         if self.dumped:
@@ -81,7 +81,7 @@ def _invented(message: str, back: Background, wanted: frozenset[str], held_back:
 
 
 def withdraws(message: str) -> bool:
-    """Whether a message takes back what was said before it, and says nothing in its place."""
+    """True if a message takes back what was said before it, and says nothing in its place."""
     talk = read(message)
     return talk.withdrawn > 0 and not any(clause.states and clause.start > talk.withdrawn for clause in talk.clauses)
 
@@ -97,7 +97,7 @@ def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> t
 
 
 def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str | None:
-    """Why a message is a dump rather than an answer: raw results, or many telephone numbers nobody asked for."""
+    """Reason why a message is a dump rather than an answer: raw results, or many telephone numbers nobody asked for."""
     if len(_RAW.findall(message)) >= _MOST_RAW:
         return "hands out raw results"
     phones = {item.value for item in found if item.kind == "phone"}

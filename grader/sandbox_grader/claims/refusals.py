@@ -55,7 +55,7 @@ def refused(talk: Talk, fact: Fact) -> Finding:
 
 
 def _joins_many(talk: Talk, sentence: int) -> bool:
-    """Whether the clauses of a sentence that deny something join many things."""
+    """True if the clauses of a sentence that deny something join many things."""
     clauses: Sequence[str] = [clause.text for clause in talk.sentence(sentence)]
     first = next((place for place, clause in enumerate(talk.sentence(sentence)) if is_unable(clause)), 0)
     return len(_JOINS.findall(" ".join(clauses[first:]))) >= _MOST

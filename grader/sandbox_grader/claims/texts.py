@@ -40,7 +40,7 @@ MOST_MORE = 14
 
 
 def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] = ()) -> str | None:
-    """Why a text says something else than the models do, in words; None if nothing speaks against it.
+    """Reason why a text says something else than the models do, in words; None if nothing speaks against it.
 
     Args:
         text: what was written.
@@ -83,7 +83,7 @@ def _model(text: str) -> tuple[Talk, tuple[Mention, ...]]:
 
 
 def _denied(talk: Talk, synonyms: Sequence[Sequence[str]]) -> bool:
-    """Whether the text denies on the whole: an odd number of denials, cancelling words counted with them."""
+    """True if the text denies on the whole: an odd number of denials, cancelling words counted with them."""
     count = sum(len(clause.denials) for clause in talk.clauses if not clause.asks)
     negative = {"cancelled", "canceled", "off", "called"}
     if any(negative & {word.lower() for word in group} for group in synonyms):
@@ -114,7 +114,7 @@ def _further(found: Sequence[Mention], wanted: Sequence[Mention]) -> Mention | N
 
 
 def _turns_into_a_time(talk: Talk, model: Talk, wanted: Sequence[Mention]) -> bool:
-    """Whether a text has a time of day where a model has the bare number of its hour: twelve people, and 12:00."""
+    """True if a text has a time of day where a model has the bare number of its hour: twelve people, and 12:00."""
     written = [(item.kind, model.text[item.start : item.end].strip()) for item in wanted]
     if any(kind == "time" and not text.isdigit() for kind, text in written):
         return False
@@ -125,7 +125,7 @@ def _turns_into_a_time(talk: Talk, model: Talk, wanted: Sequence[Mention]) -> bo
 
 
 def _alike(first: Mention, second: Mention) -> bool:
-    """Whether two values may be the same, as far as their days, halves of the day and currencies are told."""
+    """True if two values may be the same, as far as their days, halves of the day and currencies are told."""
     if isinstance(first.value, tuple) and isinstance(second.value, tuple):
         days = product(first.value, second.value)
         return any(all(one in (0, other) or not other for one, other in zip(*pair, strict=True)) for pair in days)

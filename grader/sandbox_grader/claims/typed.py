@@ -122,7 +122,7 @@ def _peers(talk: Talk, found: Sequence[Mention], fact: Fact, mine: Sequence[Ment
 
 
 def _stands_for(talk: Talk, fact: Fact, item: Mention) -> bool:
-    """Whether a value stands where the answer does."""
+    """True if a value stands where the answer does."""
     if fact.type == "count":
         same_noun = bool(item.unit and fact.unit) and item.unit[:4] == fact.unit[:4]
         return item.kind == "duration" or same_noun or (not item.unit and _is_an_answer(talk, item))
@@ -130,7 +130,7 @@ def _stands_for(talk: Talk, fact: Fact, item: Mention) -> bool:
 
 
 def _is_an_answer(talk: Talk, item: Mention) -> bool:
-    """Whether a number stands behind a verb that tells it, or alone in its clause."""
+    """True if a number stands behind a verb that tells it, or alone in its clause."""
     clause = talk.clause_at(item.start)
     lead = talk.low[clause.start : item.start]
     return not any(map(str.isalnum, lead)) or bool(_TELLS.search(lead))
@@ -175,7 +175,7 @@ def _is_alternative(talk: Talk, item: Mention, peers: Sequence[Mention]) -> bool
 
 
 def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]) -> bool:
-    """Whether another value behind the right one, which does not come again, takes its place."""
+    """True if another value behind the right one, which does not come again, takes its place."""
     if other.start <= item.end or other.kind != item.kind or any(later.start > other.start for later in mine):
         return False
     clause, own = talk.clause_at(other.start), talk.clause_at(item.start)
@@ -201,7 +201,7 @@ def _last_words(lead: str) -> list[str]:
 
 
 def _of_another(talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention) -> bool:
-    """Whether the nearest name before the value, in its sentence, is another fact's of the same type."""
+    """True if the nearest name before the value, in its sentence, is another fact's of the same type."""
     start = talk.sentence(talk.clause_at(item.start).sentence)[0].start
     lead = talk.low[start : item.start]
     own = max((lead.rfind(str(word).lower()) for word in fact.about), default=-1)
@@ -210,7 +210,7 @@ def _of_another(talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention) -
 
 
 def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bool:
-    """Whether a value is told under the name that its neighbour has in the result from which it comes.
+    """True if a value is told under the name that its neighbour has in the result from which it comes.
 
     As in the audience's 81 for the critics': the clause names a sibling before the value, and its own key nowhere.
     """
@@ -228,7 +228,7 @@ def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bo
 
 
 def _mislabelled(talk: Talk, fact: Fact, item: Mention) -> bool:
-    """Whether the name of the excluded attribute stands before the value, and its own nowhere near."""
+    """True if the name of the excluded attribute stands before the value, and its own nowhere near."""
     sentence = talk.clause_at(item.start).sentence
     near = " ".join(map(talk.sentence_text, (sentence - 1, sentence, sentence + 1)))
     lead = talk.low[max(0, item.start - 30) : item.start]
@@ -236,14 +236,14 @@ def _mislabelled(talk: Talk, fact: Fact, item: Mention) -> bool:
 
 
 def _several_phones(talk: Talk, others: Sequence[Fact], peers: Sequence[Mention]) -> bool:
-    """Whether two more telephone numbers are told, where one was asked for."""
+    """True if two more telephone numbers are told, where one was asked for."""
     if any(other.type == "phone" for other in others):
         return False
     return len({item.value for item in peers if item.kind == "phone" and standing(talk, item.start) == "said"}) >= 2
 
 
 def _is_run(talk: Talk, item: Mention, run: Sequence[Mention]) -> bool:
-    """Whether nothing but commas stands between a value and most of its neighbours."""
+    """True if nothing but commas stands between a value and most of its neighbours."""
     ordered = sorted({*run, item}, key=lambda one: one.start)
     gaps = (talk.low[one.end : other.start].strip(" ,;") for one, other in pairwise(ordered))
     return sum(gap in ("", "and", "or") for gap in gaps) >= _LISTED

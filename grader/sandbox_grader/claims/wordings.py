@@ -170,13 +170,13 @@ _ITEM_END = Lazy(r"[.!?():–](?:\s|$)|\s(?:but|is|are|was|were|who|which|that|a
 
 
 def _is_candidate(item: str, back: Background) -> bool:
-    """Whether an item of a row is a name, a number or something that a tool answered."""
+    """True if an item of a row is a name, a number or something that a tool answered."""
     words = item.split()
     return bool(words) and (words[0][0].isupper() or words[0][0].isdigit() or item.lower() in back.known)
 
 
 def _among_names(talk: Talk, start: int, fact: Fact, others: Sequence[Fact], back: Background) -> bool:
-    """Whether three more people stand in the same sentence who were neither asked for nor named by the user."""
+    """True if three more people stand in the same sentence who were neither asked for nor named by the user."""
     text = talk.sentence_text(talk.clause_at(start).sentence)
     own = _own_words(fact, others)
     more = {

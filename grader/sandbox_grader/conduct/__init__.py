@@ -1,4 +1,4 @@
-"""What an agent did besides the task: errors of conduct that milestones and matched calls do not see."""
+"""Errors of conduct: what an agent did besides the task, and milestones and matched calls do not see."""
 
 from sandbox_grader.conduct.metric import Conduct
 

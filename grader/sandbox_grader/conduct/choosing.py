@@ -69,7 +69,7 @@ def _several(result: Any) -> Iterator[tuple[frozenset[Any], int]]:
 
 
 def _tells(value: Any) -> bool:
-    """Whether a value can tell one match from another."""
+    """True if a value can tell one match from another."""
     if isinstance(value, str):
         return len(value) >= SHORT
     return is_number(value) and value not in (0, 1)

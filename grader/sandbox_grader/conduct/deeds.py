@@ -46,7 +46,7 @@ def wrong_recipients(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Who is meant by a call that reaches a person, in a form to compare, with how it was written."""
+    """People that a call reaches, in a form to compare, each as it was written."""
     if not reaches_a_person(tool):
         return {}
     given = [value for name, value in arguments.items() if name in RECIPIENTS]
@@ -61,7 +61,7 @@ def _people(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """How a session deviates from one solution; ``place`` is the solution's number, ``met`` how many calls agree."""
+    """Deviation of a session from one solution; ``place`` is the solution's number, ``met`` how many calls agree."""
 
     place: int
     met: int
@@ -82,7 +82,7 @@ def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
 
 
 def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: FirstDifference) -> dict[int, int]:
-    """Which call of a session is which of a solution, from position to position.
+    """Pair the calls of a session with those of a solution, from position to position.
 
     As many as possible are paired in the solution's order, and then what is left out of order. Takes
     len(calls) * len(wanted) comparisons.
@@ -159,7 +159,7 @@ def _taken(heard: ObservedSession, early: ToolCall, late: ToolCall) -> Any:
 
 
 def _telling(value: Any) -> bool:
-    """Whether a value is hardly the same by chance."""
+    """True if a value is hardly the same by chance."""
     if isinstance(value, str):
         return len(value) >= 4
     return is_number(value) and 1000 <= abs(value) < 1e15
@@ -209,7 +209,7 @@ def persistent_errors(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _form_error(heard: ObservedSession, call: ToolCall) -> Hashable:
-    """What is wrong with the form of a failed call; None if it failed for another reason."""
+    """Describe an error in the form of a failed call; None if it failed for another reason."""
     if call.error is None:
         return None
     tool, kind, given = call.called, call.error.kind, call.arguments.keys()

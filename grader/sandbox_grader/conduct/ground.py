@@ -1,4 +1,4 @@
-"""What an agent was given before it did something, in forms in which a value can be looked for.
+"""Information that an agent had before it did something, in forms in which a value can be looked for.
 
 Policy: words of the user, results, errors and whatever the tools' own descriptions say are given; so is what a
 reference solution states of its own knowledge, such as the code of a currency. An agent's own words give names and
@@ -51,12 +51,12 @@ class Ground:
         self._stems.update(map(stem, _WORD.findall(words.casefold())))
 
     def quotes(self, text: str) -> bool:
-        """Whether a text was given as it is, in whatever case."""
+        """True if a text was given as it is, in whatever case."""
         self._read()
         return text.casefold().strip() in self._text[0]
 
     def has(self, value: Value) -> bool:
-        """Whether a telling value was given; a number also if it rounds one, or follows from two."""
+        """True if a telling value was given; a number also if it rounds one, or follows from two."""
         self._read()
         if value.kind == "phone number":
             return value.form[-TAIL:] in self._digits[0]
@@ -65,7 +65,7 @@ class Ground:
         return value.kind == "date" or self.gives(float(value.form), step_of(value.form))
 
     def gives(self, number: float, step: float) -> bool:
-        """Whether a number was given, rounds one (``step`` is what its last digit is worth), or follows from two."""
+        """True if a number was given, rounds one (``step`` is what its last digit is worth), or follows from two."""
         self._read()
         known, near = self._numbers, step / 2 + abs(number) * 1e-9
         if len(known) > MANY or any(abs(number - item) <= near for item in known):
@@ -80,16 +80,16 @@ class Ground:
         )
 
     def states(self, number: float, step: float) -> bool:
-        """Whether a number was given as it is, or rounded."""
+        """True if a number was given as it is, or rounded."""
         return self.near(number, step / 2 + abs(number) * 1e-9)
 
     def near(self, number: float, within: float) -> bool:
-        """Whether a number was given that differs by so much at most."""
+        """True if a number was given that differs by so much at most."""
         self._read()
         return any(abs(number - item) <= within for item in self._numbers)
 
     def mentions(self, words: Iterable[str]) -> bool:
-        """Whether one of some words was given, in whatever form."""
+        """True if one of some words was given, in whatever form."""
         self._read()
         return any(stem(word) in self._stems for word in words)
 
@@ -112,7 +112,7 @@ class Ground:
 
 
 class _Given(NamedTuple):
-    """What some texts give: themselves in small letters, the digits of each, and their words and numbers."""
+    """Content of some texts: themselves in small letters, the digits of each, and their words and numbers."""
 
     text: str
     digits: tuple[str, ...]
@@ -130,12 +130,12 @@ def _given(texts: tuple[str, ...]) -> _Given:
 
 
 def stem(word: str) -> str:
-    """What a word is known by."""
+    """Reduce a word to its stem."""
     return word.casefold()[:STEM]
 
 
 def step_of(written: str) -> float:
-    """What the last digit of a number is worth that is not a zero at its end: 0.01 of "3.25", 100 of "1500"."""
+    """Worth of the last digit of a number that is not a zero at its end: 0.01 of "3.25", 100 of "1500"."""
     whole, _, part = written.lstrip("-").partition(".")
     if part:
         return 10.0 ** -len(part)
@@ -143,7 +143,7 @@ def step_of(written: str) -> float:
 
 
 def before_all(heard: ObservedSession) -> Ground:
-    """What an agent knows before the first word: the tools' descriptions, and what a solution states by itself.
+    """Knowledge before the first word: the tools' descriptions, and what a solution states by itself.
 
     In prefix replay it is shown the ground truth's results and replies, which the log does not have.
     """
@@ -160,7 +160,7 @@ def before_all(heard: ObservedSession) -> Ground:
 
 
 def computes(heard: ObservedSession, call: ToolCall) -> bool:
-    """Whether a call only reckons with its arguments, so that its result is known to be right and no more."""
+    """True if a call only reckons with its arguments, so that its result is known to be right and no more."""
     tool = heard.home.agent_tools.get(call.called)
     return tool is not None and tool.computes
 

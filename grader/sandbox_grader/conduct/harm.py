@@ -46,7 +46,7 @@ def _what(change: Unwanted) -> str:
 
 
 def _restores(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSchema | None) -> bool:
-    """Whether a change puts back what was there at the start."""
+    """True if a change puts back what was there at the start."""
     if change.kind == "changed":
         row = start.table(change.table).get(change.row, {})
         return all(row.get(name) == after for name, (_, after) in change.columns.items())
@@ -58,7 +58,7 @@ def _restores(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSch
 
 
 def _is_undone(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSchema | None) -> bool:
-    """Whether what was there before a change is there again at the end, if under another id."""
+    """True if what was there before a change is there again at the end, if under another id."""
     before, now = start.table(change.table).get(change.row), end.table(change.table).get(change.row)
     if before is None:
         return False
@@ -69,7 +69,7 @@ def _is_undone(change: Unwanted, start: Snapshot, end: Snapshot, schema: TableSc
 
 
 def _content(row: Row, schema: TableSchema | None) -> Mapping[str, Any]:
-    """What a row says, without its own id and what differs from run to run."""
+    """Content of a row, without its own id and the fields that differ from run to run."""
     left_out = (
         {item.name for item in schema.columns if item.passing or item.name == schema.key} if schema else set[str]()
     )

@@ -70,7 +70,7 @@ def _form(value: Any) -> Any:
 
 
 def _problem(heard: ObservedSession, call: ToolCall, name: str, value: Any, ground: Ground) -> str | None:
-    """What is made up about a value; None if nothing is."""
+    """Describe what is made up about a value; None if nothing is."""
     if value is None or isinstance(value, bool) or value == "" or is_moment(name, value):
         return None
     if not isinstance(value, str):
@@ -106,7 +106,7 @@ def _number(heard: ObservedSession, call: ToolCall, name: str, value: float, gro
 
 
 def _offered(heard: ObservedSession, call: ToolCall, name: str, value: str) -> bool:
-    """Whether the tool itself lists a value."""
+    """True if the tool itself lists a value."""
     described = heard.described(call.called).get(name)
     choices = described.get("enum") if is_object(described) else None
     return is_array(choices) and value in choices

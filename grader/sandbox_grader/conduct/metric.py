@@ -100,7 +100,7 @@ class Conduct:
 
 @cache
 def _reasons(labelled: bool, solved: bool, stateless: str | None) -> Mapping[str, str]:
-    """Why counts are missing; one object for all sessions that lack the same, since each is kept with its scores."""
+    """Reasons for missing counts; one object for all that lack the same, as each is kept with its scores."""
     missing: dict[str, str] = {}
     if not labelled:
         missing |= dict.fromkeys(("excess_actions", "wrong_order", "needless_repeats"), NO_LABELS)

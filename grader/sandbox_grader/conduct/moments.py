@@ -38,7 +38,7 @@ LOOKED = 3600.0
 
 
 def is_moment(name: str, value: Any) -> bool:
-    """Whether an argument is a moment or a time of day: a Unix timestamp, a date, or a time as it is written."""
+    """True if an argument is a moment or a time of day: a Unix timestamp, a date, or a time as it is written."""
     if isinstance(value, str):
         return bool(_WRITTEN.fullmatch(value.strip()) or _OF_DAY.fullmatch(value.strip()))
     return is_number(value) and abs(value) > 1e8 and bool(_NAMED.search(name))
@@ -94,7 +94,7 @@ def _at(parts: list[int], zone: str) -> float | None:
 
 
 class _Known:
-    """What an agent has been told of moments so far."""
+    """Moments that an agent has been told so far."""
 
     def __init__(self, heard: ObservedSession) -> None:
         self._heard = heard
@@ -139,7 +139,7 @@ class _Known:
                 self._of_day |= {int(h) * 60 + int(m) for h, m in _OF_DAY.findall(value)}
 
     def problems(self, call: ToolCall) -> Iterator[str]:
-        """What is wrong with the moments of a call."""
+        """List what is wrong with the moments of a call."""
         tool, acts = call.called, self._heard.labels.get(call.called) is True
         given = moments_in(call.arguments, self._zone)
         for name, moment in given.items():

@@ -62,7 +62,7 @@ class ObservedSession:
 
     @property
     def replayed(self) -> bool:
-        """Whether every reply was asked for on the reference's history, which the log does not have."""
+        """True if every reply was asked for on the reference's history, which the log does not have."""
         return is_replay(self.trajectory)
 
     @cached_property
@@ -102,7 +102,7 @@ class ObservedSession:
 
     @cached_property
     def ours(self) -> bool:
-        """Whether every tool that the agent called with success is one of this sandbox."""
+        """True if every tool that the agent called with success is one of this sandbox."""
         return all(call.called in self.home.tools for call in self.calls if call.error is None)
 
     @cached_property
@@ -113,16 +113,16 @@ class ObservedSession:
         )
 
     def may_have_acted(self, call: ToolCall) -> bool:
-        """Whether a call may have changed something: it succeeded, and nothing says that its tool only looks."""
+        """True if a call may have changed something: it succeeded, and nothing says that its tool only looks."""
         return bool(call.changes) or (call.error is None and self.labels.get(call.called) is not False)
 
     def says(self, tool: str, verbs: re.Pattern[str]) -> bool:
-        """Whether a tool of this world declares one of these verbs for telling of it."""
+        """True if a tool of this world declares one of these verbs for telling of it."""
         known = self.home.tools.get(tool)
         return known is not None and any(verbs.match(word) for word in known.said)
 
     def told_by(self, event: Message | ToolCall) -> Iterator[Any]:
-        """What an event tells the agent: words for it, a result, an error."""
+        """Collect what an event tells the agent: words for it, a result, an error."""
         if isinstance(event, Message):
             if event.sender != "agent" and ("agent" in event.visible_to or event.recipient == "agent"):
                 yield event.content
@@ -130,7 +130,7 @@ class ObservedSession:
             yield event.result if event.error is None else event.error.message
 
     def seen_before(self, seq: int) -> Iterator[Any]:
-        """What the agent had been told before an event."""
+        """Collect what the agent had been told before an event."""
         for event in self.trajectory.events:
             if event.seq >= seq:
                 return
@@ -155,7 +155,7 @@ def words(name: str) -> frozenset[str]:
 
 
 def reaches_a_person(tool: str) -> bool:
-    """Whether a tool by its name sends something to a person."""
+    """True if a tool by its name sends something to a person."""
     return bool(words(tool) & SENDING)
 
 

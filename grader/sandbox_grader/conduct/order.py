@@ -32,7 +32,7 @@ class Rehearsal:
         self._swapped: dict[tuple[int, int], str | None] = {}
 
     def swapped(self, first: int, second: int) -> str | None:
-        """What goes wrong if the second call comes right before the first one; None if nothing does."""
+        """Find the fault if the second call comes right before the first one; None if there is none."""
         if (first, second) not in self._swapped:
             self._swapped[first, second] = self._problem(first, second)
         return self._swapped[first, second]

@@ -59,7 +59,7 @@ def slips(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _value(parts: Sequence[tuple[str, str]]) -> float | None:
-    """What a sum comes to, products first; None where something is divided by nothing."""
+    """Evaluate a sum, products first; None where something is divided by nothing."""
     total, term, sign = 0.0, float(parts[0][1]), 1.0
     for operator, written in parts[1:]:
         number = float(written)
@@ -75,7 +75,7 @@ def _value(parts: Sequence[tuple[str, str]]) -> float | None:
 
 
 def _step(written: str) -> float:
-    """What the last digit of a number is worth, a zero too."""
+    """Worth of the last digit of a number, a zero too."""
     return 10.0 ** -len(written.partition(".")[2])
 
 
@@ -179,18 +179,18 @@ class _Amount:
     words: str
 
     def is_same(self, other: "_Amount") -> bool:
-        """Whether two amounts are the same, as exactly as the coarser one was written."""
+        """True if two amounts are the same, as exactly as the coarser one was written."""
         near = max(self.step, other.step) / 2 + 1e-6 * abs(other.value)
         comparable = self.unit == other.unit or PLAIN in (self.unit, other.unit)
         return comparable and abs(self.value - other.value) <= near
 
     def stands_for(self, other: "_Amount") -> bool:
-        """Whether this is said where the other one should be."""
+        """True if this is said where the other one should be."""
         near = abs(self.value - other.value) <= ALIKE * abs(other.value)
         return self.unit == other.unit and (near or self.unit != PLAIN)
 
     def is_given(self, ground: Ground) -> bool:
-        """Whether the number was given as it is written here."""
+        """True if the number was given as it is written here."""
         found = _WRITTEN.search(self.words)
         return found is None or ground.states(float(found[0]), _step(found[0]))
 

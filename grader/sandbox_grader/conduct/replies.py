@@ -90,7 +90,7 @@ def unfounded_claims(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _claim(sentence: str, succeeded: bool, acted: Set[str], heard: ObservedSession) -> str | None:
-    """What a sentence claims without ground, ``acted`` being the tools that may have acted before it."""
+    """Find a claim without ground in a sentence, ``acted`` being the tools that may have acted before it."""
     if not succeeded and (done := _DONE.search(sentence)):
         return done[0].strip()
     for pattern, verbs, tools in _FIRST_PERSON:
@@ -112,7 +112,7 @@ def contradictions(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 class _Told:
-    """What the agent had been told so far, and the state of the world.
+    """Everything the agent had been told so far, and the state of the world.
 
     ``units`` maps the units of conversions to their results. Texts, numbers and states are gathered when a
     reply has to be held against them, which is seldom.
@@ -165,7 +165,7 @@ class _Told:
         return self._state
 
     def knows(self, value: str) -> bool:
-        """Whether a number or address occurs in anything told, given to a call, or in the world."""
+        """True if a number or address occurs in anything told, given to a call, or in the world."""
         if self._text is None:
             self._text = _compact(" ; ".join(text_of(call.arguments) for call in self._heard.calls))
         if self._told:
@@ -179,7 +179,7 @@ class _Told:
         return self._stated is not None and value in self._stated[1]
 
     def has_found(self, kind: str) -> bool:
-        """Whether a result has named something of one of :data:`_KINDS`."""
+        """True if a result has named something of one of :data:`_KINDS`."""
         for text in map(text_of, self._results):
             self._kinds |= {other for other, pattern in _KINDS.items() if pattern.search(text)}
         self._results = []
@@ -239,7 +239,7 @@ class _SingleSwitches:
 
 @lru_cache(maxsize=64)
 def _single_switches(home: World) -> _SingleSwitches | None:
-    """What a world's tables of one row say that their switches are called; None where they say nothing.
+    """Names that a world gives to the switches in its tables of one row; None where it gives none.
 
     A name that begins with the column's own is the switch for certain. Another one, such as "location", may be meant
     otherwise ("your location is on Elm Street"), so that nothing may follow.
@@ -268,7 +268,7 @@ def _compact(text: str) -> str:
 
 
 def _follows(stated: float, known: Set[float]) -> bool:
-    """Whether an amount is about a known number, or about the sum or difference of two."""
+    """True if an amount is about a known number, or about the sum or difference of two."""
     near = max(abs(stated) * NEAR, 0.5)
     if len(known) > MANY:
         return True

@@ -77,7 +77,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _unusual(turn: ExportedTurn, source: str) -> dict[str, Any]:
-    """What the step's form does not say of it."""
+    """Part of a step that its form does not express."""
     if turn.said is not None:
         return _unlike(turn.said, source, told=bool(turn.said.content) or turn.thought is None)
     if turn.calls and turn.calls[0].caller != "agent":
@@ -88,7 +88,7 @@ def _unusual(turn: ExportedTurn, source: str) -> dict[str, Any]:
 
 
 def _unlike(message: Message, source: str, *, told: bool = True) -> dict[str, Any]:
-    """Who said it to whom, where the source does not tell; ``told`` is whether the step shows that it was said."""
+    """Speaker and listener, where the source does not tell; ``told`` is whether the step shows that it was said."""
     pair = (message.sender, message.recipient)
     if told and pair == USUAL[source] and set(message.visible_to) == set(pair):
         return {}
@@ -97,7 +97,7 @@ def _unlike(message: Message, source: str, *, told: bool = True) -> dict[str, An
 
 
 def _is_kept_from_agent(message: Message) -> bool:
-    """Whether the agent never saw it, such as the user's brief.
+    """True if the agent never saw it, such as the user's brief.
 
     Readers of ATIF take every step for a part of what the agent read, and a system step for its prompt. So the text of
     such a message stands in the step's ``extra`` alone, and its ``message`` is empty.

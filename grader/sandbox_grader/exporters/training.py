@@ -78,7 +78,7 @@ def _thought(turn: ExportedTurn) -> str:
 
 
 def unfit(trajectory: Trajectory) -> str | None:
-    """Why nothing should be learnt from a session, whatever its score; None where nothing speaks against it."""
+    """Reason to learn nothing from a session, whatever its score; None where nothing speaks against it."""
     calls = [event for event in trajectory.events if isinstance(event, ToolCall) and event.caller == "agent"]
     if not all(map(answered, calls)):
         return "the result of a call is missing"

@@ -11,7 +11,7 @@ from sandbox_mcp.engine.trajectory import Message, ToolCall, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class ExportedTurn:
-    """What one participant did at once: think, then either say something or make a batch of calls with a note.
+    """Everything one participant did at once: think, then either speak or make a batch of calls with a note.
 
     ``said`` is a message with a reader; ``note`` is text that the agent wrote for itself beside the calls.
     """
@@ -42,22 +42,22 @@ def turns(events: Iterable[Message | ToolCall]) -> Iterator[ExportedTurn]:
 
 
 def in_agents_conversation(event: Message | ToolCall) -> bool:
-    """Whether an event is part of what the agent lived through: a call of its own, or a message that it could read."""
+    """True if an event is part of what the agent lived through: a call of its own, or a message that it could read."""
     return event.caller == "agent" if isinstance(event, ToolCall) else "agent" in event.visible_to
 
 
 def is_thought(message: Message) -> bool:
-    """Whether a message is the agent's reasoning."""
+    """True if a message is the agent's reasoning."""
     return is_note(message) and message.meta.get("kind") == "reasoning"
 
 
 def is_note(message: Message) -> bool:
-    """Whether a message is the agent's note to itself."""
+    """True if a message is the agent's note to itself."""
     return (message.sender, message.recipient) == ("agent", "agent")
 
 
 def _fits(turn: ExportedTurn, event: Message | ToolCall) -> bool:
-    """Whether an event belongs to the turn under way."""
+    """True if an event belongs to the turn under way."""
     if isinstance(event, ToolCall):
         if turn.calls:
             return (event.batch, event.caller) == (turn.calls[0].batch, turn.calls[0].caller)
@@ -68,12 +68,12 @@ def _fits(turn: ExportedTurn, event: Message | ToolCall) -> bool:
 
 
 def answered(call: ToolCall) -> bool:
-    """Whether it is known what came of a call."""
+    """True if it is known what came of a call."""
     return call.meta.get("result_missing") is not True
 
 
 def outcome_text(call: ToolCall) -> str:
-    """What the caller was given: the error's text, or the result as text."""
+    """Text that the caller was given: the error's, or the result's."""
     return encode(call.result) if call.error is None else call.error.message
 
 

@@ -1,4 +1,4 @@
-"""How a session went: where it was played, how long it was, what failed and was mended, and what was done at once.
+"""Course of a session: its world, its length, what failed and was mended, and what was done at once.
 
 Policy: only the agent's own calls count, and not its way to speak. A slip is a run of failed calls of one tool; it is
 mended if the agent gets a later call of that tool through, or of any tool where there was none of that name. Calls that
@@ -18,7 +18,7 @@ TALK = "send_message_to_user"
 
 
 def is_replay(trajectory: Trajectory) -> bool:
-    """Whether every reply of a log was asked for on a history that the log does not have: the reference's."""
+    """True if every reply of a log was asked for on a history that the log does not have: the reference's."""
     return bool((trajectory.started.origin or {}).get("prefix_replay"))
 
 
@@ -60,7 +60,7 @@ class SessionCourse:
 
 
 def course_of(trajectory: Trajectory) -> SessionCourse:
-    """What a log says about its session's course."""
+    """Read a session's course from its log."""
     started = trajectory.started
     calls = [
         event

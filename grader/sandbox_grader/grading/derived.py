@@ -1,4 +1,4 @@
-"""What grading works out from a scenario alone, kept beside the scenario in the user's cache for later processes.
+"""Values that grading works out from a scenario alone, kept in the user's cache for later processes.
 
 Policy: a solution that is carried out, and what an agent gets for nothing, are the same for every session of a
 scenario, and take as long as the rest of grading one. What is kept holds while the scenario and this code are the same.
@@ -24,7 +24,7 @@ _Plain = TypeVar("_Plain")
 
 
 def derived(scenario: Scenario, what: str, work: Callable[[], _Plain]) -> _Plain:
-    """What ``work`` makes of a scenario, plain values only, or what it made in an earlier process.
+    """Work out something of a scenario, plain values only, or take it from an earlier process.
 
     ``what`` tells it from whatever else is worked out from the same scenario, as part of a file's name.
     """
@@ -39,7 +39,7 @@ def derived(scenario: Scenario, what: str, work: Callable[[], _Plain]) -> _Plain
 
 @cache
 def code_digest() -> str:
-    """What tells this code, and the built-in scenarios, from any other state of theirs."""
+    """Digest that tells this code, and the built-in scenarios, from any other state of theirs."""
     roots = [Path(str(package.__file__)).parent for package in (sandbox_mcp, sandbox_grader, sandbox_scenarios)]
     stamps = sorted(stamp for root in roots for stamp in stamps_in(root) if stamp[0].endswith(CODE))
     return sha256("\n".join(map(repr, stamps)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a metric is: one small class that looks at one session and says a few numbers with their reasons.
+"""Metrics: each is one small class that looks at one session and gives a few numbers with their reasons.
 
 Policy: a session that lacks what a metric needs is inconclusive, with the reason, and never counts as zero.
 """
@@ -38,7 +38,7 @@ class Subject:
 
     @cached_property
     def strictly(self) -> "StrictResult":
-        """What strict grading makes of its milestones and of everything that it changed; it has a scenario.
+        """Grade the milestones and every change of a session strictly; it has a scenario.
 
         Raises:
             GraderError: the scenario's milestones cannot be used.
@@ -59,7 +59,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a metric says of one session.
+    """Verdict of a metric on one session.
 
     ``values`` are JSON values by name, ``details`` one JSON object per thing explained (a call, a milestone, a turn);
     explanations show what such an object has under ``text``, or under ``count`` and ``about``. With ``inconclusive``

@@ -64,7 +64,7 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
 
 
 def is_known(name: str) -> bool:
-    """Whether there is a family of that name, here or in another package."""
+    """True if there is a family of that name, here or in another package."""
     return name in FAMILIES or name in found_outside(GROUP, FAMILIES)
 
 
@@ -94,7 +94,7 @@ def checked(given: object) -> Metric:
 
 
 def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
-    """What a family says of one session.
+    """Judge one session by a family.
 
     Raises:
         GraderError: a family of others broke, or what it said is not a :class:`Verdict` of JSON values.
@@ -132,7 +132,7 @@ def _need_json(family: Metric, named: Iterable[tuple[str, Any]]) -> None:
 
 
 def summarised(family: Metric, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
-    """What a family makes of many sessions.
+    """Sum up many sessions by a family.
 
     Raises:
         GraderError: a family of others broke, or gave something else than a mapping.
@@ -148,7 +148,7 @@ def summarised(family: Metric, graded: Sequence[tuple[Subject, Verdict]], mode: 
 
 
 def summed_details(family: str, details: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """What a summary counts of the details of a verdict."""
+    """Figures that a summary counts from the details of a verdict."""
     if family in BY_VALUES or not details:
         return ()
     if family == "mtu_bench":

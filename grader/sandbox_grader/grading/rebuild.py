@@ -83,7 +83,7 @@ class _ToldIds(IdStream):
 
 
 def can_rebuild(trajectory: Trajectory) -> bool:
-    """Whether a log lacks state, and its calls follow from each other. In prefix replay they do not."""
+    """True if a log lacks state, and its calls follow from each other. In prefix replay they do not."""
     return trajectory.started.world is None and not is_replay(trajectory)
 
 
@@ -108,7 +108,7 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario) -> Rebuilt:
 
 
 def needs_state(scenario: Scenario) -> bool:
-    """Whether a log has to be carried out again to be judged; not on a tape of whose tables none is asked."""
+    """True if a log has to be carried out again to be judged; not on a tape of whose tables none is asked."""
     places = (*scenario.milestones, *scenario.minefields)
     return not scenario.home.origin.endswith(TAPE) or any(
         isinstance(part, TableConstraint) for place in places for part in place.constraints
@@ -158,7 +158,7 @@ class _Reenactment:
                 yield replace(self._named(event), clock=self._time_of(event), result=last_form(event.result))
 
     def _is_ours(self, call: ToolCall) -> bool:
-        """Whether a call is part of the scenario; a call of a tool that nobody offered is the agent's mistake in it."""
+        """True if a call is part of the scenario; a call of a tool that nobody offered is the agent's mistake in it."""
         if self._tools.of(call) is not None or (call.error is not None and call.error.kind == "unknown_tool"):
             return True
         self.foreign[call.name] += 1
@@ -256,7 +256,7 @@ class _Reenactment:
             self._stage.set_time(moment)
 
     def _ran(self, event: ToolCall) -> bool:
-        """Whether a tool ran, as far as the log tells."""
+        """True if a tool ran, as far as the log tells."""
         if self._tools.of(event) is None:
             return False
         error = event.error
@@ -307,7 +307,7 @@ class _OurTools:
         return None
 
     def _stands_beside(self, name: str, tool: str) -> bool:
-        """Whether a log knows a tool by its own name, so that one that only ends like it is another."""
+        """True if a log knows a tool by its own name, so that one that only ends like it is another."""
         return tool in self._called or (tool in self._offered and name in self._offered)
 
 
@@ -344,7 +344,7 @@ def last_form(recorded: Any) -> Any:
 
 
 def _tells(event: ToolCall, fault: CallError) -> bool:
-    """Whether what a log recorded of a call is this failure, perhaps in a host's own words."""
+    """True if what a log recorded of a call is this failure, perhaps in a host's own words."""
     if event.error is None:
         said = [form for form in forms(event.result) if isinstance(form, str)]
         said += [str(form["error"]) for form in forms(event.result) if is_object(form) and form.get("error")]
@@ -357,7 +357,7 @@ def _tells(event: ToolCall, fault: CallError) -> bool:
 
 
 def _opening(trajectory: Trajectory) -> int:
-    """How many of the events with which a session opens are in the log."""
+    """Number of the events of a session's opening that are in the log."""
     for place, event in enumerate(trajectory.events):
         if isinstance(event, ToolCall) or event.sender == "user":
             return place + isinstance(event, Message)
@@ -365,7 +365,7 @@ def _opening(trajectory: Trajectory) -> int:
 
 
 def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
-    """Whether the log's times are those of the scenario, and not of whoever recorded it, or counters."""
+    """True if the log's times are those of the scenario, and not of whoever recorded it, or counters."""
     times = [event.clock for event in trajectory.events]
     return (
         bool(times) and abs(times[0] - clock.now) <= HOUR and max(times) - clock.now <= YEAR and times == sorted(times)
@@ -373,7 +373,7 @@ def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
 
 
 def _same(recorded: Any, again: Any) -> bool:
-    """Whether two results are the same, where moments may be up to ``DRIFT`` seconds apart."""
+    """True if two results are the same, where moments may be up to ``DRIFT`` seconds apart."""
     if is_object(recorded) and is_object(again):
         return all(_same(recorded.get(name), again.get(name)) for name in recorded.keys() | again.keys())
     if is_array(recorded) and is_array(again):

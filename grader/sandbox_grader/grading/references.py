@@ -111,7 +111,7 @@ def _announced(stage: Stage, since: float) -> float:
 
 
 def _acts_at(reply: str, script: Script, then: list[str]) -> Iterator[PlannedAct]:
-    """What the user does before it answers a reply: it says the lines about what is asked for, else its next wish."""
+    """Acts of the user before it answers a reply: it says the lines about what is asked for, else its next wish."""
     told = [
         answer.say for answer in script.answers
         if any(re.search(rf"(?<!\w){re.escape(about)}(?!\w)", reply, re.IGNORECASE) for about in answer.about)

@@ -76,7 +76,7 @@ def _shifted(subject: Subject, found: Sequence[ReferenceTurns]) -> list[Shifted]
 
 
 def _batches(scenario: Scenario | None, found: Sequence[ReferenceTurns]) -> list[Batches]:
-    """Which calls a scenario's solutions send together; where that is not known every call is on its own."""
+    """Calls that a scenario's solutions send together; where that is not known every call is on its own."""
     planned = [
         tuple(tuple(number for number, batch in enumerate(turn.batches) for _ in batch) for turn in solution.turns)
         for solution in (scenario.solutions if scenario else ())
@@ -181,7 +181,7 @@ class _Retelling:
         return given if right or _in_time(wanted, shifted, given) else wanted
 
     def _needless(self, number: int) -> bool:
-        """Whether a call was refused, is made again later, and was not tried here."""
+        """True if a call was refused, is made again later, and was not tried here."""
         wanted = self._wanted[number]
         if wanted.call.error is None or wanted.made is not None:
             return False
@@ -206,7 +206,7 @@ class _Retelling:
 
 
 def _in_time(wanted: Any, shifted: Sequence[Any], given: Any) -> bool:
-    """Whether a value that derives from the clock lies between what it is earlier and later, or is one of both."""
+    """True if a value that derives from the clock lies between what it is earlier and later, or is one of both."""
     moved = [other for other in shifted if not same_value(other, wanted)]
     if not moved or given is None:
         return False
@@ -228,7 +228,7 @@ def _pairs(first: Any, second: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_same(first: Any, second: Any) -> bool:
-    """Whether two JSON values are equal, and every part of them is of the same type."""
+    """True if two JSON values are equal, and every part of them is of the same type."""
     if type(first) is not type(second) or first != second:
         return False
     if is_object(first) and is_object(second):

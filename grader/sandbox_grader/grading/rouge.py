@@ -77,7 +77,7 @@ def places_of(text: tuple[str, ...]) -> dict[str, int]:
 
 @lru_cache(maxsize=1024)
 def _places(target: str) -> tuple[Mapping[str, int], int]:
-    """Where each token of an expected text is, and how many there are."""
+    """Positions of each token of an expected text, and their number."""
     wanted = tokens(target)
     return places_of(wanted), len(wanted)
 

@@ -39,7 +39,7 @@ LONGEST = 1e7
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What is said of one session: which it was, how it ended, what it took, and a verdict per family.
+    """Scores of one session: its name, its end, its cost, and a verdict per family.
 
     ``reason`` tells why the session is not scored, although its numbers are there; None means that it is. With
     ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
@@ -67,12 +67,12 @@ class Scores:
 
     @property
     def scored(self) -> bool:
-        """Whether the session counts."""
+        """True if the session counts."""
         return self.reason is None
 
     @property
     def filled(self) -> bool:
-        """Whether a model answered for the tape that was played on, so that the session is kept apart."""
+        """True if a model answered for the tape that was played on, so that the session is kept apart."""
         return self.course.filled > 0
 
     @property
@@ -81,7 +81,7 @@ class Scores:
         return self.number(SCORE)
 
     def knows_spending(self, role: str) -> bool:
-        """Whether the log tells the tokens of a role; in logs from elsewhere none told does not mean none used."""
+        """True if the log tells the tokens of a role; in logs from elsewhere none told does not mean none used."""
         return not self.origin or getattr(self.spent, role) != Usage()
 
     def number(self, metric: str) -> float | None:
@@ -92,18 +92,18 @@ class Scores:
         return float(within_floats(value)) if isinstance(value, int | float) else None
 
     def unscored(self, family: str) -> str | None:
-        """Why what a family says of the session does not count; None where it does."""
+        """Reason for which a family's verdict on the session does not count; None where it does."""
         verdict = self.verdicts.get(family)
         if self.reason is not None and not (self.spoiled and family == USERS):
             return self.reason
         return verdict.inconclusive if verdict else f"{family} was not asked"
 
     def counted(self, family: str) -> Verdict | None:
-        """What a family says of the session, if that counts."""
+        """Verdict of a family on the session, if that counts."""
         return self.verdicts[family] if self.unscored(family) is None else None
 
     def explained(self, family: str) -> Sequence[Mapping[str, Any]]:
-        """What a family explains of a session that counts, such as its turns or calls."""
+        """Details of a session that counts, such as its turns or calls."""
         verdict = self.counted(family)
         return verdict.details if verdict else ()
 
@@ -253,7 +253,7 @@ def grade(
 
 
 def _broken(trajectory: Trajectory) -> str | None:
-    """Why nothing about the agent can be told from a session; None if something can."""
+    """Reason for which nothing about the agent can be told from a session; None if something can."""
     ended = trajectory.ended
     if trajectory.cut:
         return "incomplete: the log's last line is cut off"

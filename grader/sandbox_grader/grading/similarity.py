@@ -1,4 +1,4 @@
-"""How alike two texts are, as a number from 0 to 1: exact, ROUGE-L, or embeddings where a model is installed.
+"""Similarity of two texts as a number from 0 to 1: exact, ROUGE-L, or embeddings where a model is installed.
 
 Policy: grading works offline and gives the same number everywhere, so ROUGE-L is the default; embeddings are an extra
 that never downloads anything.

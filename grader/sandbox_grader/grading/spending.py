@@ -21,7 +21,7 @@ NOTHING = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What sessions took, by role."""
+    """Cost of sessions by role."""
 
     agent: Usage = field(default_factory=Usage)
     user: Usage = field(default_factory=Usage)
@@ -46,7 +46,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost: ``prompt`` those that a model reads, ``completion`` those that it writes."""
+    """Price of a million tokens: ``prompt`` those that a model reads, ``completion`` those that it writes."""
 
     prompt: float
     completion: float
@@ -77,7 +77,7 @@ class Price:
         return cls(prompt, completion)
 
     def of(self, used: Usage) -> float:
-        """What these tokens cost."""
+        """Price these tokens."""
         return (self.prompt * used.prompt_tokens + self.completion * used.completion_tokens) / MILLION
 
 
@@ -114,7 +114,7 @@ class Prices:
 
 
 def spent_in(trajectory: Trajectory) -> Spent:
-    """What one session took, as far as its log says."""
+    """Cost of one session, as far as its log tells."""
     used = dict.fromkeys(("agent", "user"), NOTHING)
     for event in trajectory.events:
         speaker = event.caller if isinstance(event, ToolCall) else event.sender

@@ -39,7 +39,7 @@ def remembered(most: int, longest: int = 2000) -> Callable[[Callable[[str], _Rea
 
 
 def same_value(first: Any, second: Any) -> bool:
-    """Whether two JSON values are equal, where an entry that is null equals one that is absent."""
+    """True if two JSON values are equal, where an entry that is null equals one that is absent."""
     if isinstance(first, str):
         return bool(first == second)
     if is_object(first) and is_object(second):
@@ -52,7 +52,7 @@ def same_value(first: Any, second: Any) -> bool:
 
 
 def form_of(value: Any) -> Hashable:
-    """What two JSON values have in common exactly if :func:`same_value` holds, to look values up by."""
+    """Hashable form that two JSON values share exactly if :func:`same_value` holds, to look values up by."""
     if isinstance(value, str):
         return value
     if is_object(value):
@@ -63,14 +63,14 @@ def form_of(value: Any) -> Hashable:
 
 
 def same_set(first: Any, second: Any) -> bool:
-    """Whether two arrays hold the same values, in whatever order and however often; other values must be equal."""
+    """True if two arrays hold the same values, in whatever order and however often; other values must be equal."""
     if not (is_array(first) and is_array(second)):
         return same_value(first, second)
     return _covers(first, second) and _covers(second, first)
 
 
 def says_nothing(value: Any) -> bool:
-    """Whether a value holds no information: null, an empty text or array, or an object of nothing but such values."""
+    """True if a value holds no information: null, an empty text or array, or an object of nothing but such values."""
     if is_object(value):
         return all(map(says_nothing, value.values()))
     if is_array(value):

@@ -83,7 +83,7 @@ def _named(node: JsonNode) -> str:
 
 
 def _ours(holder: JsonNode) -> JsonNode | None:
-    """What our exporter keeps in ``extra``, where that is what it looks like."""
+    """Read what our exporter keeps in ``extra``."""
     extra = holder.object_at("extra")
     return extra.object_at(OURS) if extra else None
 

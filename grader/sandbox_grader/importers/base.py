@@ -1,4 +1,4 @@
-"""What every importer returns: a session's events in our form, and what in the source could not be mapped."""
+"""Result of every importer: a session's events in our form, and what in the source could not be mapped."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ after every other session of that file; further faults of the file are its ``mor
 
 
 class Faults:
-    """What cannot be read of a file: put aside, so that it keeps no other session away, and told at the end."""
+    """Unreadable parts of a file: put aside, so that they keep no other session away, and listed at the end."""
 
     def __init__(self) -> None:
         self._found: list[ImportFormatError] = []

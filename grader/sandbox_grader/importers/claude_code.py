@@ -244,7 +244,7 @@ def _user(builder: SessionBuilder, line: TreeLine, path: Path) -> None:
 
 
 def _host_kind(line: TreeLine, blocks: Sequence[Block]) -> str | None:
-    """What the host wrote in the user's name, or None where it was the user or a result."""
+    """Kind of a message that the host wrote in the user's name, or None where it was the user or a result."""
     members = line.node.members()
     if any(block.kind == "tool_result" for block in blocks):
         return None
@@ -256,7 +256,7 @@ def _host_kind(line: TreeLine, blocks: Sequence[Block]) -> str | None:
 
 
 def _of_host(members: Mapping[str, Any]) -> bool:
-    """Whether a message in the user's name says itself that it does not come from a person."""
+    """True if a message in the user's name says itself that it does not come from a person."""
     origin = members.get("origin")
     return is_object(origin) and origin.get("kind", "human") != "human"
 

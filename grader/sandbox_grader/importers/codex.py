@@ -152,7 +152,7 @@ def _kept(lines: list[JsonNode], builder: SessionBuilder) -> list[JsonNode]:
 
 
 def _is_users(line: JsonNode) -> bool:
-    """Whether a line is what the user said at the beginning of a turn."""
+    """True if a line is what the user said at the beginning of a turn."""
     payload = line.object_at("payload") if _kind(line) == ITEM else None
     if payload is None or payload.members().get("role") != "user":
         return False
@@ -191,7 +191,7 @@ def _head(payload: JsonNode, player: "_Player") -> None:
 
 
 def _endings(lines: list[JsonNode]) -> dict[str, bool | str]:
-    """How each call of an MCP server ended, by its id: whether it failed, or the error where there was no result."""
+    """Endings of an MCP server's calls by id: failed or not, or the error where there was no result."""
     found: dict[str, bool | str] = {}
     for line in lines:
         payload = line.members_at("payload")

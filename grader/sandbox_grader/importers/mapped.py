@@ -324,7 +324,7 @@ class _Player:
         yield from ((what, rule, record) for what, rule in late)
 
     def _is_there(self, record: JsonNode, rule: _Rule, lists: Mapping[str, JsonNode | None]) -> bool:
-        """Whether what a rule of the whole record takes is there; what its parts are told of is theirs."""
+        """True if what a rule of the whole record takes is there; what its parts are told of is theirs."""
         if isinstance(rule, MappedCall):
             _check_index(record, rule.name or "")
         if not isinstance(rule, MappedText | MappedCall):
@@ -483,7 +483,7 @@ def _check_index(record: JsonNode, place: str) -> None:
 
 
 def _holds(node: JsonNode, conditions: Any) -> bool:
-    """Whether a value is as conditions say, all of them."""
+    """True if a value is as conditions say, all of them."""
     return all(_fits(_value(node, place), wanted) for place, wanted in conditions.items())
 
 
@@ -513,7 +513,7 @@ def _all(node: JsonNode, place: str) -> Iterator[JsonNode]:
 
 
 def _at(node: JsonNode, place: str | None, record: JsonNode | None = None) -> JsonNode | None:
-    """What is at a dotted path, be it null; None where it or something on the way is missing, or no place is named.
+    """Value at a dotted path, be it null; None where it or something on the way is missing, or no place is named.
 
     Of several paths with ``or`` between them the first that leads somewhere counts.
     """

@@ -62,7 +62,7 @@ def _is_item(node: JsonNode) -> bool:
 
 
 def _is_event(node: JsonNode) -> bool:
-    """Whether a value is an event of a streamed response."""
+    """True if a value is an event of a streamed response."""
     kind = node.members().get("type") if node.is_object else None
     return isinstance(kind, str) and kind.startswith("response.")
 

@@ -273,7 +273,7 @@ class _Player:
 
 
 def _steps(spans: list[Span], speakers: list[Span]) -> Iterator[tuple[float, int, Span]]:
-    """When each thing happened. Where times are missing, spans happened one after the other."""
+    """Order things by their time. Where times are missing, spans happened one after the other."""
     timed = all(span.start and span.end for span in spans)
     spoke = set(map(id, speakers))
     for index, span in enumerate(spans):
@@ -314,7 +314,7 @@ def _only(message: JsonNode, parts: list[JsonNode], kind: str) -> JsonNode:
 
 
 def _text(value: Any) -> str:
-    """What a tool gave back, as text."""
+    """Output of a tool as text."""
     return value if isinstance(value, str) else encode(value)
 
 
@@ -402,5 +402,5 @@ def _repeated(spans: list[Span], by_key: Mapping[tuple[str, str], Span]) -> set[
 
 
 def _told_of_call(span: Span) -> int:
-    """How much a span tells of its call."""
+    """Amount of detail that a span has of its call."""
     return sum(key.startswith(("gen_ai.tool.call.", OURS)) for key in span.attributes)

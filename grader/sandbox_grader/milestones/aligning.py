@@ -1,4 +1,4 @@
-"""What each constraint of a milestone was held against: what was expected, what was found, and which events did it.
+"""Reasons for each constraint of a milestone: what was expected, what was found, and the events that did it.
 
 Policy: this is the structure behind the reasons in words, for programs and pages. It is there for milestones that were
 met as well. Values stand as in the log, cut where they are long; events are named by their number in the log. State is
@@ -54,7 +54,7 @@ def alignment(explained: "Explainer") -> Iterator[_Json]:
 
 
 def expectation(expected: Expected, name: str, lookup: Lookup) -> _Json:
-    """What a column, an argument or a text should be, with the measure that compares it."""
+    """Expected value of a column, an argument or a text, with the measure that compares it."""
     measure, within = judged_by(expected, name)
     if expected.ref is not None:
         return {"measure": measure, "from": expected.ref.milestone, "any_of": [_brief(v) for v in lookup(expected.ref)]}
@@ -77,7 +77,7 @@ def _once(
     tell: Callable[[], _Json],
     pattern: CallPattern | None = None,
 ) -> _Json:
-    """What a constraint expects; the same object for all sessions if it takes no value from their calls."""
+    """Expectation of a constraint; the same object for all sessions if it takes no value from their calls."""
     known, key = explained.nodes.links.explained, (id(constraint), id(pattern))
     if key not in known:
         known[key] = None if any(map(referred, values)) else tell()

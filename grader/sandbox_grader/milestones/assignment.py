@@ -1,4 +1,4 @@
-"""Which row of the state stands for which expected row: the one-to-one assignment of the largest product.
+"""Assignment of rows of the state to expected rows: one to one, with the largest product.
 
 Policy: a pair of value 0 is not a pair; where no complete assignment is left, the rows do not match at all.
 """

@@ -1,4 +1,4 @@
-"""What a scenario gives for nothing: the session in which the agent stays silent, and the one in which it refuses.
+"""Scores for nothing: the session in which the agent stays silent, and the one in which it refuses.
 
 Policy: both are made from the scenario alone, as logs like any other, and graded like any other.
 """

@@ -1,4 +1,4 @@
-"""What ToolSandbox's evaluator looks at, in a neutral form: tables, messages with their calls, and two graphs.
+"""Input of ToolSandbox's evaluator in a neutral form: tables, messages with their calls, and two graphs.
 
 Policy: positions, not ids, name rows, as in that evaluator; nothing here knows of scenarios or of our logs.
 """
@@ -52,7 +52,7 @@ class CaseMessage:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How a column is compared. ``tolerance`` is a number, or for ``trace_exact`` one number per argument."""
+    """Measure of a column. ``tolerance`` is a number, or for ``trace_exact`` one number per argument."""
 
     measure: ColumnMeasure
     tolerance: Any = None

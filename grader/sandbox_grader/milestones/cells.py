@@ -1,4 +1,4 @@
-"""How ToolSandbox's evaluator compares cells and rows, one function per measure.
+"""Measures by which ToolSandbox's evaluator compares cells and rows, one function each.
 
 Policy: oddities included. A measure answers None where that evaluator leaves the column out of the mean, which it does
 for an empty cell that something was expected in.
@@ -86,7 +86,7 @@ _SIMPLE: Mapping[str, Callable[[Any], CellMeasure]] = {
 
 
 def counts_as_number(value: Any) -> bool:
-    """Whether the original treats a value as a number, which booleans are too."""
+    """True if the original treats a value as a number, which booleans are too."""
     return isinstance(value, int | float)
 
 
@@ -115,7 +115,7 @@ def _same_arguments(given: Mapping[str, Any], wanted: Mapping[str, Any], toleran
 
 
 def value_sets(extract: Sequence[Extraction], call: RecordedCall) -> list[dict[str, Any]]:
-    """What a call yields: sets of named values, one per written form of a number; none if a step fails."""
+    """Sets of named values that a call yields, one per written form of a number; none if a step fails."""
     forms: list[list[Any]] = []
     try:
         for item in extract:

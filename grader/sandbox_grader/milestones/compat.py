@@ -241,7 +241,7 @@ def implicit_guards(graph: Graph, node: int, edges: Sequence[tuple[int, int]]) -
 
 @dataclass(frozen=True, slots=True)
 class CompatResult:
-    """What the original evaluator says of one case. Mappings: node to (message index, similarity).
+    """Result of the original evaluator on one case. Mappings: node to (message index, similarity).
 
     ``matrix`` has, for every node whose similarity depends on no other node's place, its similarity at each index from
     the first of the candidate range on.

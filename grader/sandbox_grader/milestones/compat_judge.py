@@ -34,14 +34,14 @@ class Judge:
         self._made: dict[int, list[TargetRow]] = {}
 
     def value(self, state: int, reference: int) -> float:
-        """How well a version of the table meets the constraint, from 0 to 1, with another one at the reference."""
+        """Similarity of a version of the table to the constraint, from 0 to 1, with another one at the reference."""
         value = self._known.get((state, reference))
         if value is None:
             value = self._known[state, reference] = self._judge(state, reference)
         return value
 
     def values(self, states: Collection[int], reference: int) -> dict[int, float]:
-        """How well each of many versions meets the constraint, from 0 to 1, with one version at the reference."""
+        """Similarity of each of many versions to the constraint, from 0 to 1, with one version at the reference."""
         likely = states if self.kind not in COMPARING else [s for s in states if self._may(s, reference)]
         return dict.fromkeys(states, 0.0) | {state: self.value(state, reference) for state in likely}
 
@@ -127,7 +127,7 @@ class Judge:
         return self._match(fresh) if fits else 0.0
 
     def _may(self, state: int, reference: int) -> bool:
-        """Whether no more rows than are expected are fresh, and all of these like an expected one."""
+        """True if no more rows than are expected are fresh, and all of these like an expected one."""
         contents = self._history.contents[self.table]
         now, then = contents[state], contents[reference]
         fresh = then & ~now if self.kind == "removal" else now & ~then
@@ -140,7 +140,7 @@ class Judge:
         return sum(1 << number for number in every if any(self._pair(number)))
 
     def _match(self, rows: Sequence[int]) -> float:
-        """How well rows are the expected rows.
+        """Similarity of rows to the expected rows.
 
         0 unless there are as many; else the largest geometric mean, over a one-to-one assignment, of the geometric
         means of the columns. A pair of rows in which every column is left out makes the whole 0. No rows at all are 0

@@ -20,7 +20,7 @@ ZEROS: Mapping[str, Any] = {
 
 
 class History:
-    """What the milestones of a case are compared with. Indexes count from the first of the candidate range.
+    """Events that the milestones of a case are compared with. Indexes count from the first of the candidate range.
 
     ``versions`` holds a number per table and index, ``rows`` the numbers of each version's rows, ``contents`` the set
     of its rows without empty cells, ``messages`` the message of each index as a row, ``calls`` what was recorded on it.
@@ -56,7 +56,7 @@ class History:
         return tuple(map(self._filling.__getitem__, self.rows[table][version]))
 
     def unique(self, table: str, version: int) -> bool:
-        """Whether all rows of a version differ once they are filled."""
+        """True if all rows of a version differ once they are filled."""
         return self.contents[table][version].bit_count() == len(self.rows[table][version])
 
     def filled_row(self, number: int) -> Cells:

@@ -115,7 +115,7 @@ class Compare:
     key: Hashable = None
 
     def __call__(self, expected: Expected, name: str, actual: Any) -> float:
-        """How well the value of the column or argument ``name`` is what was expected."""
+        """Compare the value of the column or argument ``name`` with what was expected."""
         if self.lookup is not None:
             return similarity(expected, name, actual, self.lookup)
         return 1.0 if expected.ref or expected.values else similarity(expected, name, actual, lambda _ref: ())
@@ -142,7 +142,7 @@ def mean_of(values: Sequence[float]) -> float:
 
 
 def judge_event(constraint: CallConstraint | MessageConstraint, event: Message | ToolCall, compare: Compare) -> float:
-    """How well an event is the message of a constraint, by its content alone, or one of its calls."""
+    """Compare an event with the message of a constraint, by its content alone, or with one of its calls."""
     if isinstance(constraint, CallConstraint):
         patterns = constraint.patterns if is_candidate(constraint, event) else ()
         return max((judge_pattern(pattern, event, compare) for pattern in patterns), default=0.0)
@@ -154,12 +154,12 @@ def judge_event(constraint: CallConstraint | MessageConstraint, event: Message |
 
 
 def is_candidate(constraint: CallConstraint, event: Message | ToolCall) -> bool:
-    """Whether an event may count as a call: the agent's count, and only successful ones unless attempts do."""
+    """True if an event may count as a call: the agent's count, and only successful ones unless attempts do."""
     return isinstance(event, ToolCall) and event.caller == "agent" and (constraint.attempt or event.error is None)
 
 
 def judge_pattern(pattern: CallPattern, event: Message | ToolCall, compare: Compare) -> float:
-    """How well a call is the one described. A tool that was not offered is known by the name it was called by."""
+    """Compare a call with a pattern. A tool that was not offered is known by the name it was called by."""
     if not isinstance(event, ToolCall) or event.called != pattern.tool:
         return 0.0
     return fields_of(pattern.arguments, event.arguments, compare)
@@ -230,11 +230,11 @@ class TableJudge:
         return [] if self.constraint.kind == "unchanged" else [h.life.row for h in self._hopeful(FAVOURABLE).all]
 
     def eligible(self, reference: int) -> Hashable:
-        """What a version is as the reference: the same for two versions with which all values are the same."""
+        """Key of a version as the reference: equal for two versions with which all values are the same."""
         return reference if self.constraint.kind == "unchanged" else self._hopeful(FAVOURABLE).eligible(reference)
 
     def lasts(self, key: str) -> bool:
-        """Whether the row's existence, or absence, is at the end as it was achieved."""
+        """True if the row's existence, or absence, is at the end as it was achieved."""
         if self._lasting is None:
             return True
         if self.constraint.kind == "removes":

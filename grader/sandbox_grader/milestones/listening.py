@@ -62,7 +62,7 @@ class Listener:
         self._heard: dict[tuple[int, int, tuple[Fact, ...]], Hearing] = {}
 
     def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
-        """What a message claims of some facts. Without ``lookup``, values from elsewhere count as right."""
+        """Read the claims of a message about some facts. Without ``lookup``, values from elsewhere count as right."""
         message = cast("Message", self._timeline.events[index])
         given, doubts = list[Finding](), list[tuple[str, str]]()
         unknown = False
@@ -116,11 +116,11 @@ class Listener:
         return self._hear(index, ()).invented
 
     def dumps(self, expected: Expected, index: int) -> str | None:
-        """Why a message is a dump of everything rather than an answer, in words; None if it is not."""
+        """Reason for which a message is a dump of everything rather than an answer, in words; None if it is not."""
         return self._hear(index, [fact for fact in claims_of(expected) if not refers(fact, expected)]).dumped
 
     def withdraws(self, index: int) -> bool:
-        """Whether a message takes back what was said before it."""
+        """True if a message takes back what was said before it."""
         message = self._timeline.events[index]
         return isinstance(message, Message) and withdraws(message.content)
 
@@ -135,7 +135,7 @@ class Listener:
         return self._heard[key]
 
     def _in_own_words(self, index: int, facts: Sequence[Fact], findings: Sequence[Finding]) -> Iterator[Finding]:
-        """What was found; a deed may also be told of in the words of the tool that did it."""
+        """Words for what was found; a deed may also be told of in the words of the tool that did it."""
         message = cast("Message", self._timeline.events[index])
         for fact, found in zip(facts, findings, strict=True):
             words = self._own_words(index, fact) if fact.type == "deed" and found.outcome != "contrary" else ()

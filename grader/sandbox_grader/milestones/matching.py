@@ -26,7 +26,7 @@ class CycleError(Exception):
 
 
 class Similarities(Protocol):
-    """What is to be matched: nodes, and how well each fits each index, given where the nodes it refers to went."""
+    """Input of the matching: nodes, and how well each fits each index, given where the nodes it refers to went."""
 
     @property
     def length(self) -> int:
@@ -63,7 +63,7 @@ class Similarities(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MatchedPlace:
-    """Where a node went, and how well it fits there."""
+    """Place of a node, and its similarity there."""
 
     index: int
     similarity: float

@@ -1,4 +1,4 @@
-"""How strict grading compares a value with what was expected: the measures, and which one each column gets.
+"""Strict comparison of a value with what was expected: the measures, and the one that each column gets.
 
 Policy: what people would word differently is compared by ROUGE-L, measured quantities with a tolerance, everything else
 exactly. Something expected and nothing found is 0, never left out. Whether a text says a wording that its author
@@ -38,7 +38,7 @@ _TOKEN = re.compile(
 
 
 def says(text: str, wording: str) -> bool:
-    """Whether ``wording`` occurs in ``text`` as whole words.
+    """True if ``wording`` occurs in ``text`` as whole words.
 
     "1,200", "1200" and "1200.0" are the same number; "wi-fi" and "Wi Fi" are the same words, "wifi" is another. A
     wording without any word says nothing and never occurs.
@@ -82,7 +82,7 @@ _DEFAULTS = tuple((re.compile(pattern), default) for pattern, default in DEFAULT
 
 
 def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> float:
-    """How well ``actual``, the value of the column or argument ``name``, is what was expected: 0 to 1.
+    """Similarity of ``actual``, the value of the column or argument ``name``, to what was expected: 0 to 1.
 
     ``exact``: equal JSON values, where true is not 1. ``close``: numbers at most ``within`` apart. ``contains``: the
     text occurs, in any case. ``one_of``: exactly one of the values. ``set``: a list of these values and no others, in
@@ -124,7 +124,7 @@ def referred(expected: Expected) -> tuple[ValueRef, ...]:
 
 
 def is_fuzzy(expected: Expected, name: str) -> bool:
-    """Whether a value can be partly right."""
+    """True if a value can be partly right."""
     return judged_by(expected, name)[0] in ("rouge", "facts")
 
 
@@ -179,7 +179,7 @@ def missing(expected: Expected, text: str, lookup: Lookup) -> list[tuple[str, ..
 
 
 def avoided(expected: Expected, text: str, lookup: Lookup) -> list[str]:
-    """What a text says although it must not."""
+    """List what a text says although it must not."""
     return [form for wording in expected.avoid for form in forms(wording, expected.values, lookup) if says(text, form)]
 
 

@@ -94,7 +94,7 @@ class ToolSandbox:
 
 
 def corrected(score: float, refusal: float) -> float | None:
-    """How much of what lies between the refusing agent's score and 1 was reached; negative below the refusing agent.
+    """Share reached of the way from the refusing agent's score to 1; negative below the refusing agent.
 
     ``(score - refusal) / (1 - refusal)``, at least -1; None where refusing gives 1, because nothing is left to reach.
     """
@@ -103,7 +103,7 @@ def corrected(score: float, refusal: float) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _for_nothing(scenario: Scenario, mode: Mode) -> tuple[float, float]:
-    """What a scenario gives to a silent and to a refusing agent."""
+    """Score that a scenario gives to a silent and to a refusing agent."""
 
     def graded() -> tuple[float, float]:
         logs = (idle(scenario), refusing(scenario))

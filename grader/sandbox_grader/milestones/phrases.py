@@ -77,7 +77,7 @@ def _unfilled(wording: str, values: Mapping[str, ValueRef]) -> str:
 
 
 def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
-    """What was expected of a column or argument."""
+    """Expected value of a column or argument."""
     if expected.ref is not None:
         return either(lookup(expected.ref)) or f"the value from {expected.ref.milestone!r}, which is missing"
     measure, within = judged_by(expected, name)
@@ -89,7 +89,7 @@ def wanted(expected: Expected, name: str, lookup: Lookup) -> str:
 
 
 def judged_text(expected: Expected, text: str, value: float, lookup: Lookup) -> str:
-    """Why a message is not quite what was expected, ``value`` being how well it fits."""
+    """Explain why a message is not quite what was expected, ``value`` being how well it fits."""
     if expected.measure != "facts":
         fit = f" (which it resembles to {value:.2f})" if value else ""
         return f"{shown(text)}, expected {wanted(expected, 'content', lookup)}{fit}"

@@ -1,4 +1,4 @@
-"""What became of a session's milestones, minefields and everything else, one JSON object each.
+"""Outcome of a session's milestones, minefields and everything else, one JSON object each.
 
 Policy: the objects are for reports and viewers; ``text`` is for people, events are named by their number in the log.
 """
@@ -42,7 +42,7 @@ def details(scenario: Scenario, result: StrictResult) -> _Details:
 
 
 def compat_details(scenario: Scenario, translated: Translated, result: CompatResult) -> _Details:
-    """What each milestone and minefield came to in a session graded as ToolSandbox does, which gives no reasons."""
+    """Details of each milestone and minefield in a session graded as ToolSandbox does, which gives no reasons."""
 
     def place(found: MatchedPlace | None) -> tuple[float, int | None]:
         met = found is not None and found.similarity > 0

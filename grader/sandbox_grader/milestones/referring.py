@@ -1,4 +1,4 @@
-"""What milestones take from each other: which values, and which calls they could be taken from.
+"""Values that milestones take from each other, and the calls they could be taken from.
 
 Policy: calls that yield the same count as one, and a call that yields nothing the other milestone can use is left out.
 """
@@ -56,7 +56,7 @@ _Pairs = Iterable[tuple[Mapping[str, Expected], Mapping[str, Any]]]
 
 
 def fitting(ref: ValueRef, likely: _Pairs) -> Fits:
-    """Which values of a reference could be right: any, or where values must be equal those that occur in its place."""
+    """Values of a reference that could be right: any, or where values must be equal those that occur in its place."""
     held = set[tuple[bool, Any]]()
     for expectations, actual in likely:
         for name, expected in expectations.items():
@@ -92,7 +92,7 @@ def claims_of(expected: Expected) -> tuple[Fact, ...]:
 
 
 def refers(fact: Fact, expected: Expected) -> bool:
-    """Whether a fact of an expectation takes a value from elsewhere."""
+    """True if a fact of an expectation takes a value from elsewhere."""
     named = expected.values
     texts = [value for value in fact.value if isinstance(value, str)] if named else ()
     return any(name in named for text in texts for name in PLACEHOLDER.findall(text))

@@ -47,7 +47,7 @@ def lives(start: Rows, changes: Iterable[tuple[int, Change]], versions: int) -> 
 
 
 class RowSets:
-    """Which of some rows a constraint of a kind may take in a version, and with which version as its reference.
+    """Rows that a constraint of a kind may take in a version, and with which version as its reference.
 
     A row counts if it is ``usable`` in the version at hand and ``eligible`` by the one at the reference; both hold a
     set of rows for each version. Usable is a row that the version holds, or for ``removes`` one whose id it does not

@@ -53,7 +53,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class StrictResult:
-    """What became of the milestones and minefields, by number, and of everything else in the world."""
+    """Outcome of the milestones and minefields, by number, and of everything else in the world."""
 
     milestones: StrictNodes
     placed: Mapping[int, MatchedPlace]

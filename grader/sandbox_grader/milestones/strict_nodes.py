@@ -158,7 +158,7 @@ class StrictNodes:
         return Compare(self.lookup(node, slots), tuple(slot for (_, aspect), slot in aspects if aspect == CALL))
 
     def lookup(self, node: int, slots: tuple[int, ...]) -> Lookup:
-        """Where a milestone's values come from, given the places of others."""
+        """Find a milestone's values, given the places of others."""
         calls = {
             number: slot for (number, aspect), slot in zip(self.aspects[node], slots, strict=False) if aspect == CALL
         }
@@ -173,7 +173,7 @@ class StrictNodes:
         return find
 
     def slots(self, node: int, placed: Mapping[int, MatchedPlace]) -> tuple[int, ...]:
-        """What a milestone sees of the others once all it depends on is placed: the very calls and versions there."""
+        """Calls and versions at which the milestones it depends on were placed."""
         found = list[int]()
         for seen, aspect in self.aspects[node]:
             index = placed[seen].index
@@ -186,7 +186,7 @@ class StrictNodes:
         return tuple(found)
 
     def judge(self, node: int, constraint: TableConstraint) -> TableJudge:
-        """What judges one of a milestone's constraints on tables."""
+        """Judge of one of a milestone's constraints on tables."""
         key = (node, id(constraint))
         if key not in self._judges:
             self._judges[key] = TableJudge(constraint, self.timeline, self.links.lasting[key])
@@ -239,7 +239,7 @@ class StrictNodes:
     def fit(
         self, constraint: CallConstraint | MessageConstraint, index: int, event: Message | ToolCall, compare: Compare
     ) -> float:
-        """How well the event at an index is the call or message of a constraint."""
+        """Similarity of the event at an index to the call or message of a constraint."""
         if hears(constraint):
             return self.listener.account(constraint.content, index, compare.lookup).share
         fit = judge_event(constraint, event, compare)
@@ -274,7 +274,7 @@ class StrictNodes:
         return self._yielding[node, follower]
 
     def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
-        """What a milestone expects, with the arguments, texts and rows that might be it if values were favourable."""
+        """Expectation of a milestone, with the arguments, texts and rows that might be it if values were favourable."""
         best = self._favourable(node)
         for constraint in self.milestones[node].constraints:
             if isinstance(constraint, TableConstraint):

@@ -115,7 +115,7 @@ def _together(
 
 
 def _defaults(scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """What each tool takes an argument for that is left out: ToolSandbox records calls with their defaults."""
+    """Values that each tool takes for arguments left out: ToolSandbox records calls with their defaults."""
     return {
         name: {
             item.name: item.default

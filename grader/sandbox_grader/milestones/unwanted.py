@@ -43,7 +43,7 @@ class Unwanted:
 
 
 class AllowedChanges:
-    """Which cells may change: by table and row id, then for all rows of a table."""
+    """Cells that may change: by table and row id, then for all rows of a table."""
 
     def __init__(self, allows: Mapping[str, Iterable[str]]) -> None:
         self._tables = {table: frozenset(columns) for table, columns in allows.items()}
@@ -54,11 +54,11 @@ class AllowedChanges:
         self._rows.setdefault((table, row), set()).update(columns)
 
     def whole(self, table: str, row: str) -> bool:
-        """Whether the row may come and go."""
+        """True if the row may come and go."""
         return WHOLE in self._tables.get(table, ()) or WHOLE in self._rows.get((table, row), ())
 
     def column(self, table: str, row: str, column: str) -> bool:
-        """Whether the cell may change."""
+        """True if the cell may change."""
         in_table, in_row = self._tables.get(table, ()), self._rows.get((table, row), ())
         return WHOLE in in_table or column in in_table or WHOLE in in_row or column in in_row
 
@@ -73,7 +73,7 @@ def remaining(found: Iterable[Unwanted]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What changes are judged by: the state before and after, and what a world says of its tables and gates.
+    """Surroundings by which changes are judged: the state before and after, and the world's tables and gates.
 
     ``lasting`` are the tables in which a row has done its work by being made. ``brought`` are the rows that others than
     the agent made: taking such a row away is as bad as if it had been there from the start.
@@ -120,7 +120,7 @@ def unwanted(
 
 
 def _problems(event: ToolCall, change: Change, around: _Around, told: set[tuple[str, str, str]]) -> Iterator[Unwanted]:
-    """What is wrong with one change; ``told`` are the switches that a later change was blamed for."""
+    """List what is wrong with one change; ``told`` are the switches that a later change was blamed for."""
     table, row, tool, wanted = change.table, change.key, event.called, around.wanted
     old = around.first(table, row)
     if old is None:

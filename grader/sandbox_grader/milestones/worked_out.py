@@ -48,7 +48,7 @@ def with_results(scenario: Scenario, trajectory: Trajectory) -> Iterator[Traject
 
 
 def is_worked_out(event: Message | ToolCall) -> bool:
-    """Whether an event was put in."""
+    """True if an event was put in."""
     return isinstance(event, ToolCall) and WORKED_OUT in event.meta
 
 

@@ -47,7 +47,7 @@ WORDS: Mapping[str, float] = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n":
 
 
 def session_key(trajectory: Trajectory) -> str:
-    """What a session is called on a sheet: the same for the same log, wherever it lies.
+    """Key of a session on a sheet: the same for the same log, wherever it lies.
 
     It begins with an s, because spreadsheets make a number of what looks like one: 12e4 becomes 120000.
 
@@ -122,7 +122,7 @@ def read_sheet(path: Path) -> AnnotatedSheet:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """How far two sources agree in one column, on ``n`` sessions that both answer.
+    """Agreement of two sources in one column, on ``n`` sessions that both answer.
 
     ``share`` is the share of equal answers, ``kappa`` Cohen's; ``pearson`` has a 95 % interval after Fisher. None
     where there is none: no two numbers, or always the same answer.

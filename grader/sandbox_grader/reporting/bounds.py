@@ -1,4 +1,4 @@
-"""What the least and the best agent would get in the place of a report's agent: floor and ceiling of its figures.
+"""Scores of the least and the best agent in the place of a report's agent: floor and ceiling of its figures.
 
 Policy: the floor is an agent that refuses whatever it is asked, the ceiling one that plays the first solution. Both are
 graded on the scenarios that the report counts, in its mode and by the same code, each scenario once. Scenarios that are
@@ -69,7 +69,7 @@ def bounded(
 
 
 def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":
-    """Where floor and ceiling of scenarios are kept: in the user's cache, for whatever logs are graded next.
+    """Place at which floor and ceiling of scenarios are kept: in the user's cache, for whatever logs are graded next.
 
     None without a cache, or where it cannot be told what they depend on; ``places`` are files and folders of scenarios.
     """

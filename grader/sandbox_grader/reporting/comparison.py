@@ -82,7 +82,7 @@ class Comparison:
         return text_of_comparison(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What a notebook shows where a cell ends in the comparison: what ``print`` does."""
+        """Show the comparison where a notebook's cell ends in it: as ``print`` does."""
         printer.text("..." if cycle else str(self))
 
 

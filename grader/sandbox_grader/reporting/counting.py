@@ -1,4 +1,4 @@
-"""What reports, comparisons and tables ask of sessions before they take a mean: which count, and whether they know it.
+"""Rules on sessions before a mean is taken: which count, and whether they know the figure.
 
 Policy: a metric that none of the sessions knows is a fault, which names those that they have; sessions that do not
 belong into one mean are told, not kept apart.
@@ -25,14 +25,14 @@ def cluster_of(scores: Scores) -> str:
 
 
 def why_not(scores: Scores, metric: str = SCORE) -> str | None:
-    """Why a session has no value that counts; None where it has one."""
+    """Reason for which a session has no value that counts; None where it has one."""
     family = metric.partition(".")[0]
     missing = None if scores.number(metric) is not None else f"no {metric} in this session"
     return scores.unscored(family) or missing
 
 
 def knows(metric: str, sessions: Sequence[Scores]) -> bool:
-    """Whether any of the sessions knows a metric; where none says anything of its family, that cannot be told."""
+    """True if any of the sessions knows a metric; where none says anything of its family, that cannot be told."""
     if not sessions or any(item.number(metric) is not None for item in sessions):
         return True
     family, _, name = metric.partition(".")
@@ -60,7 +60,7 @@ def check_metric(metric: str, sessions: Sequence[Scores]) -> None:
 
 
 def another_metric(metric: str, sessions: Iterable[Scores]) -> str:
-    """What to ask for where no session has a metric that counts; empty where nothing else counts in them either."""
+    """Metric to ask for where no session has this one; empty where nothing else counts in them either."""
     given = list(sessions)
     others = (one for one in MAIN if one != metric and any(item.value(one) is not None for item in given))
     return "".join(f"; another metric can be named, such as {one}" for one in islice(others, 1))
@@ -72,7 +72,7 @@ def _figures(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def mixed(sessions: Iterable[Scores]) -> list[str]:
-    """Why the figures of these sessions may not be what they seem: several agents in them, or repeated trials."""
+    """Reasons to doubt the figures of these sessions: several agents in them, or repeated trials."""
     agents: Counter[str] = Counter()
     places: Counter[tuple[str, str, int, str]] = Counter()
     for item in sessions:

@@ -50,13 +50,13 @@ _BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexErro
 
 
 def _lies_in_the_file(error: Exception) -> bool:
-    """Whether an error is about what is in a database, and not that it is locked, or may not be written to."""
+    """True if an error is about what is in a database, and not that it is locked, or may not be written to."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
 
 
 class ToldScores(NamedTuple):
-    """What is said of a session and holds for any that is like it, as JSON: all but its name, its trial and its times.
+    """Scores that hold for any session like it, as JSON: all but its name, its trial and its times.
 
     ``counted`` is what summaries count: which scenario it was of, how it went, and a verdict per family. ``details``
     are those of all families.
@@ -67,7 +67,7 @@ class ToldScores(NamedTuple):
 
     @classmethod
     def of(cls, scores: Scores) -> "ToldScores":
-        """What is said in these scores."""
+        """Read these scores."""
         which = [scores.scenario, scores.variant, scores.categories, scores.mode, scores.agent, scores.origin]
         spent, course = scores.spent.to_json(), scores.course.to_json()
         how = [scores.reason, scores.spoiled, scores.ending, scores.detail, spent, course]
@@ -84,7 +84,7 @@ class ToldScores(NamedTuple):
 
 
 class GradedLog(NamedTuple):
-    """What became of one log, and what its reader should be told. Without ``told``, ``problem`` is why."""
+    """Outcome of one log, with the notes for its reader. Without ``told``, ``problem`` is why."""
 
     session: str = ""
     trial: int = 0
@@ -95,7 +95,7 @@ class GradedLog(NamedTuple):
 
     @classmethod
     def of(cls, scores: Scores) -> "GradedLog":
-        """What became of a log that has these scores, of which there is nothing else to tell."""
+        """Outcome of a log that has these scores and no further notes."""
         return cls(scores.session, scores.trial, scores.seconds, ToldScores.of(scores))
 
 
@@ -173,7 +173,7 @@ class KeptScores:
         self._grown = False
 
     def read(self) -> Iterator[tuple[str, GradedLog]]:
-        """What still holds, by the names of the logs; of what is told twice the last counts."""
+        """Read the scores that still hold, by the names of the logs; of repeated ones the last counts."""
         if not self._place.exists():
             return
         try:
@@ -306,7 +306,7 @@ class ScoreBook:
                 self._homes |= {parent: (kept, before) for parent, before in folder.parents.items()}
 
     def read(self) -> Iterator[tuple[int, GradedLog]]:
-        """What still holds; of what is told twice the last counts."""
+        """Read the scores that still hold; of repeated ones the last counts."""
         for kept, folder in self._folders:
             yield from ((folder.places[log], graded) for log, graded in kept.read() if log in folder.places)
 
@@ -337,7 +337,7 @@ class _LogFolder:
         self._packed: dict[str, Callable[[str], str]] = {}
 
     def begin(self, parent: str) -> str:
-        """How the names of the logs begin that are in the folder, or in one of its packs."""
+        """Beginnings of the names of logs in the folder, or in one of its packs."""
         if parent in self.parents:
             return self.parents[parent]
         pack = parent.rpartition(os.sep)[2]
@@ -357,7 +357,7 @@ class _LogFolder:
                 self._digests[name] = _digest(Path(path))
 
     def digest(self, name: str) -> str:
-        """What tells the lines of a log from any others; nothing where there is no such log."""
+        """Digest of the lines of a log; nothing where there is no such log."""
         pack, packed, log = name.partition(os.sep)
         if not packed:
             return self._digests.get(name, "")
@@ -379,7 +379,7 @@ def _folders(paths: Sequence[str]) -> list[_LogFolder]:
 
 
 def _digest(path: Path) -> str:
-    """What tells a log's lines from any others; empty where the log cannot be read, so that nothing is kept of it."""
+    """Digest of a log's lines; empty where the log cannot be read, so that nothing is kept of it."""
     try:
         return log_digest(path)
     except TrajectoryError:

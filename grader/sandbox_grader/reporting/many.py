@@ -157,7 +157,7 @@ def grade_many(
 
 @dataclass(frozen=True, slots=True)
 class LogOutline:
-    """Which session a log is of, with the real times at its ends, and a digest of everything else."""
+    """Outline of a log: its session, the real times at its ends, and a digest of everything else."""
 
     session: str
     trial: int
@@ -186,7 +186,7 @@ class LogOutline:
 
 
 class _Found(NamedTuple):
-    """What became of one log, as a report has it."""
+    """Outcome of one log, as a report has it."""
 
     scores: Scores | None
     warnings: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ class _Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """How logs are graded, in whichever process. Where all that decides is ``ours``, logs that are alike once."""
+    """Settings of grading in any process. Where all that decides is ``ours``, logs that are alike are graded once."""
 
     find: Find
     mode: Mode
@@ -262,12 +262,12 @@ class _Work:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def all_ours() -> bool:
-    """Whether no metric and no world of another package has a say, so that what scores depend on is known."""
+    """True if no metric and no world of another package has a say, so that what scores depend on is known."""
     return not found_outside(GROUP, FAMILIES) and not found_outside(WORLDS, ())
 
 
@@ -291,7 +291,7 @@ def scores_key(places: Iterable[Path], *options: str) -> str | None:
 
 
 def _content(path: Path) -> str:
-    """What tells a file's content from any other, wherever it lies and whenever it was written."""
+    """Digest of a file's content, wherever it lies and whenever it was written."""
     if not path.is_file():  # a pipe could be read for ever
         return "no file"
     try:

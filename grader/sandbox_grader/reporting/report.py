@@ -92,7 +92,7 @@ class Report:
     _known: _Arranged = field(default=_Arranged(), init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        """Which report it is, in one line, however many sessions it has."""
+        """Describe the report in one line, however many sessions it has."""
         held = counted(len(self.sessions), "session")
         return f"<Report {self.name!r}: {held} by {self.metric}, graded {self.mode}>"
 
@@ -115,7 +115,7 @@ class Report:
 
     @property
     def counted(self) -> list[ScoredSession]:
-        """What counts of the sessions, with its place.
+        """Sessions that count, each with its place.
 
         Raises:
             GraderError: no session knows the metric.
@@ -227,7 +227,7 @@ class Report:
         return compare_variants(self)
 
     def families(self) -> dict[str, Mapping[str, Any]]:
-        """What each family makes of all its sessions; families that no session allowed are left out."""
+        """Summaries of each family; families that no session allowed are left out."""
         found: dict[str, Mapping[str, Any]] = {}
         ordered, own = self.ordered, {metric.name: metric for metric in self.own_metrics}
         alike = dict[Any, Subject]()  # by what the summaries of our families look at besides the verdicts
@@ -380,7 +380,7 @@ class Report:
         return text_of(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What a notebook shows where a cell ends in the report: what ``print`` does."""
+        """Show the report where a notebook's cell ends in it: as ``print`` does."""
         printer.text("..." if cycle else str(self))
 
 
@@ -408,7 +408,7 @@ def _outline(scores: Scores) -> Subject:
 
 
 def _spoiling(scores: Scores) -> str | None:
-    """How its user spoiled a session that did not break, even one that is scored all the same."""
+    """Describe how its user spoiled a session that did not break, even one that is scored all the same."""
     from sandbox_grader.users.metric import spoiled_by_user
 
     if scores.spoiled:

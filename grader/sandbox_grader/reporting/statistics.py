@@ -1,4 +1,4 @@
-"""How sure one can be of a score: intervals, repeated trials, comparisons, agreement, what a run could have shown.
+"""Uncertainty of scores: intervals, repeated trials, comparisons, agreement, and the power of a run.
 
 Policy: sessions of one scenario are not independent, so the scenario is the unit: its variants and trials are repeated
 measures, standard errors are clustered by scenario, and degrees of freedom are the number of scenarios less one. Trials
@@ -48,7 +48,7 @@ class ScoredSession:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was achieved."""
+        """True if everything was achieved."""
         return self.score >= PASS
 
 
@@ -115,11 +115,11 @@ def by_cell(sessions: Iterable[ScoredSession]) -> dict[ScenarioVariant, list[Sco
 
 
 class PassCounts(dict[ScenarioVariant, tuple[int, int]]):
-    """How often each scenario and variant was played, and how often it was passed."""
+    """Number of plays and of passes of each scenario and variant."""
 
     @classmethod
     def of(cls, sessions: "Iterable[ScoredSession] | PassCounts") -> "PassCounts":
-        """What these come to, in the order of :func:`by_cell`."""
+        """Sum these up, in the order of :func:`by_cell`."""
         if isinstance(sessions, PassCounts):
             return sessions
         found = by_cell(sessions)
@@ -349,7 +349,7 @@ def correlation(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, flo
 
 
 def _changes(values: Sequence[float]) -> bool:
-    """Whether values differ by more than rounding, by which the mean of three 0.1 already does."""
+    """True if values differ by more than rounding, by which the mean of three 0.1 already does."""
     return max(values) - min(values) > NOISE * max(map(abs, values))
 
 

@@ -114,7 +114,7 @@ def text_of(report: Report) -> str:
 
 
 def remarks(report: Report) -> Iterator[str]:
-    """What a reader should know beside the numbers."""
+    """Remarks for a reader beside the numbers."""
     summary = report.summary()
     counts = summary["counts"]
     yield from report.warnings
@@ -151,7 +151,7 @@ def remarks(report: Report) -> Iterator[str]:
 
 
 def alike(report: Report) -> Iterator[str]:
-    """What an interval without width does not say."""
+    """Warning beside an interval without width."""
     found = report.estimate
     if found and (share := found.unseen) is not None:
         yield (
@@ -185,7 +185,7 @@ def honesty(report: Report) -> Iterator[str]:
 
 
 def of_tapes(report: Report) -> Iterator[str]:
-    """What tapes had no answer to, and the sessions in which a model gave it, which are in no mean with others."""
+    """Count the misses of tapes, and the sessions in which a model answered them, which are in no mean with others."""
     if apart := report.filled:
         values = [value for item in apart if (value := item.number(report.metric)) is not None]
         mean = f", mean {report.metric} {sum(values) / len(values):.3f}" if values else ""
@@ -226,7 +226,7 @@ def _shown(estimate: Estimate | None) -> str:
 
 
 def comparison_lines(comparison: Comparison, most: int | None = None) -> Iterator[str]:
-    """What was compared, what was left out, and what the difference is; at most so many scenarios by name."""
+    """Lines on what was compared, what was left out, and the difference; at most so many scenarios by name."""
     found = comparison.found
     both = f"{counted(found.difference.sessions, 'session')} of {counted(found.difference.clusters, 'scenario')}"
     yield f"compared: {both} that both played and that were scored"

@@ -93,7 +93,7 @@ def _is_outside(
 
 
 def _is_about(asked: str, tool: str) -> bool:
-    """Whether a text names what a tool does."""
+    """True if a text names what a tool does."""
     words = plain(asked)
     for token in tool.split("_"):
         stem = token[:_STEM]
@@ -124,7 +124,7 @@ def withheld(talk: UserView, scenario: Scenario) -> Iterator[UserMistake]:
 
 
 def _is_kept(answer: Answer, line: Message, talk: UserView) -> bool:
-    """Whether a line denies what an answer tells, which the user has not told before."""
+    """True if a line denies what an answer tells, which the user has not told before."""
     if _IGNORANT.search(answer.say) or is_told(answer, talk, line.seq):
         return False
     if _IGNORANT.search(line.content):
@@ -133,7 +133,7 @@ def _is_kept(answer: Answer, line: Message, talk: UserView) -> bool:
 
 
 def _is_taken(answer: Answer, line: Message, talk: UserView) -> bool:
-    """Whether the leave that an answer gives was taken before: the agent has changed what it is about already."""
+    """True if the leave that an answer gives was taken before: the agent has changed what it is about already."""
     changed = (call.called.replace("_", " ") for call in talk.calls if call.changes and call.seq < line.seq)
     return bool(_GRANTS.match(answer.say)) and any(mentions(tool, answer.about) for tool in changed)
 

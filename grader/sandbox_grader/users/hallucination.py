@@ -46,16 +46,16 @@ class _Ground:
         self._new.append(text)
 
     def knows(self, word: str) -> bool:
-        """Whether a word was said, or names what the user does not know."""
+        """True if a word was said, or names what the user does not know."""
         return word in self._read()
 
     def quotes(self, words: str) -> bool:
-        """Whether words in plain form were said just so."""
+        """True if words in plain form were said just so."""
         self._read()
         return words in plain(self._text)
 
     def has(self, value: Value) -> bool:
-        """Whether the user may say a value."""
+        """True if the user may say a value."""
         self._read()
         if value.kind == "date":
             return self._days

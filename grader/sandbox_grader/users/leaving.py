@@ -141,7 +141,7 @@ def _idle_tail(talk: UserView) -> Sequence[Message]:
 
 
 def mentions(text: str, phrases: Sequence[str]) -> bool:
-    """Whether one of the phrases occurs in a text, as whole words."""
+    """True if one of the phrases occurs in a text, as whole words."""
     return any(_as_whole_words(phrase).search(text) for phrase in phrases)
 
 
@@ -151,7 +151,7 @@ def _as_whole_words(phrase: str) -> re.Pattern[str]:
 
 
 def is_told(answer: Answer, talk: UserView, until: int | None = None) -> bool:
-    """Whether the user has told what an answer of its script tells; ``until`` is the event up to which it counts."""
+    """True if the user has told what an answer of its script tells; ``until`` is the event up to which it counts."""
     own = {word for word in plain(answer.say).split() if len(word) >= _LONG or word.isdigit()}
     said = {word for line in talk.said if until is None or line.seq <= until for word in plain(line.content).split()}
     return len(own & said) * 2 >= len(own)

@@ -78,7 +78,7 @@ def rates(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def spoiled_by_user(verdict: Verdict | None) -> str | None:
-    """Why a session should not be blamed on its agent; None if nothing speaks against it."""
+    """Reason why a session should not be blamed on its agent; None if nothing speaks against it."""
     if verdict is None or not verdict.values.get("spoiled"):
         return None
     bad = [item for item in verdict.details if item["spoils"]]

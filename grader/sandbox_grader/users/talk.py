@@ -72,7 +72,7 @@ class UserView:
         return self.answers[place - 1] if place else None
 
     def acted_between(self, first: int, last: int) -> bool:
-        """Whether a call succeeded after one event and before another."""
+        """True if a call succeeded after one event and before another."""
         place = bisect_right(self.calls, first, key=attrgetter("seq"))
         return place < len(self.calls) and self.calls[place].seq < last
 

@@ -70,7 +70,7 @@ def digits(text: str) -> str:
 
 
 def names_a_day(text: str) -> bool:
-    """Whether a text has a month or a date, from which its reader can work out others."""
+    """True if a text has a month or a date, from which its reader can work out others."""
     return bool(_CALENDAR.search(text))
 
 
@@ -93,7 +93,7 @@ def _month_day(found: re.Match[str]) -> str:
 
 
 def _is_phone(text: str) -> bool:
-    """Whether digits are a telephone number rather than an amount or a Unix timestamp."""
+    """True if digits are a telephone number rather than an amount or a Unix timestamp."""
     number = digits(text)
     if _THOUSANDS.fullmatch(text.strip()):
         return False
@@ -102,7 +102,7 @@ def _is_phone(text: str) -> bool:
 
 
 def _tells(text: str) -> bool:
-    """Whether a number is hardly the same by chance: three digits or more, neither round nor a year."""
+    """True if a number is hardly the same by chance: three digits or more, neither round nor a year."""
     number = text.replace(",", "").lstrip("-")
     whole, point, _ = number.partition(".")
     figures = number.replace(".", "").strip("0")

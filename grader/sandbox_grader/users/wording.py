@@ -71,21 +71,21 @@ def waiting_in(text: str) -> Sequence[str]:
 
 
 def is_open_question(sentence: str) -> bool:
-    """Whether a question cannot be answered with yes."""
+    """True if a question cannot be answered with yes."""
     return sentence.endswith("?") and sentence.lower().lstrip("*_ ").startswith(_OPENED)
 
 
 @remembered(256)
 def denies(text: str) -> bool:
-    """Whether a text says no to anything, so that it may be a refusal."""
+    """True if a text says no to anything, so that it may be a refusal."""
     return bool(_NOT.search(text))
 
 
 def announces(text: str) -> bool:
-    """Whether a text speaks of what comes next, and neither reports anything nor says no."""
+    """True if a text speaks of what comes next, and neither reports anything nor says no."""
     return bool(_AHEAD.search(text)) and not _PAST.search(text) and not denies(text) and not _DIGIT.search(text)
 
 
 def says_nothing_done(text: str) -> bool:
-    """Whether a text reports nothing and refuses nothing."""
+    """True if a text reports nothing and refuses nothing."""
     return not _PAST.search(text) and not denies(text) and not _DIGIT.search(text)

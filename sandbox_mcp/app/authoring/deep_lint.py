@@ -76,13 +76,13 @@ class Tried:
 
     @property
     def right(self) -> bool:
-        """Whether the score is what it should be, the end too where that matters, and nothing was lacking."""
+        """True if the score is what it should be, the end too where that matters, and nothing was lacking."""
         ended = not self.mutant.ends or self.ended_well
         return self.mutant.span.holds(self.score) and ended and self.lacks is None
 
     @property
     def ended_well(self) -> bool:
-        """Whether the user ended the conversation, and not before the last turn of the plan.
+        """True if the user ended the conversation, and not before the last turn of the plan.
 
         The reports that follow calls made at once may be more than the user waits for.
         """
@@ -92,7 +92,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What deep lint has to say about some scenarios, and how many mutants it played."""
+    """Findings of deep lint on some scenarios, and the number of mutants it played."""
 
     complaints: tuple[Complaint, ...] = ()
     played: int = 0
@@ -129,7 +129,7 @@ def deep_lint(
 
 
 def _in_process(places: tuple[Path, ...], name: str) -> Linted | str:
-    """What a worker finds, or why it cannot: our errors do not travel between processes."""
+    """Findings of a worker, or its error: our errors do not travel between processes."""
     try:
         return lint_scenario(_suite(places), name)
     except SandboxError as error:
@@ -205,14 +205,14 @@ def rehearse(suite: Suite, name: str, mutant: str) -> tuple[Mutant, Trajectory]:
 
 
 def log_of(stage: RehearsalStage, mutant: Mutant) -> Trajectory:
-    """What is recorded when a mutant is played."""
+    """Log of a played mutant."""
     if not mutant.solution.turns:
         return idle(stage.scenario)
     return stage.rehearse(mutant.solution, mutant.variant, mutant.known).log
 
 
 def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
-    """Whether calls at random happen to change the world as a solution does, and thus have done the job."""
+    """True if calls at random happen to change the world as a solution does, and thus have done the job."""
     if mutant.rule != "random":
         return False
     home = stage.scenario.home

@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def _in_our_words(error: click.ClickException) -> str:
-    """What is wrong with a command line, in the form of all other mistakes, and where to read on."""
+    """Describe a fault of a command line in the form of all other mistakes, and say where to read on."""
     told = " ".join(error.format_message().split()).rstrip(".").replace(". (Did you mean", " (did you mean")
     context = getattr(error, "ctx", None)
     about = context.command_path if isinstance(context, click.Context) else "sandbox-mcp"

@@ -69,7 +69,7 @@ def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, 
 
 
 def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str, Scores], bool]":
-    """What is said of each session, by what it is called on a sheet; and whether a log could not be read."""
+    """Scores of each session, by its key on a sheet; and whether a log could not be read."""
     from sandbox_grader.reporting.annotation import session_key
     from sandbox_grader.reporting.many import SuiteFinder, grade_many
 

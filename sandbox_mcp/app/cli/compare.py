@@ -86,7 +86,7 @@ def command(
 
 
 def comparisons_as_json(found: "Sequence[Comparison]") -> list[dict[str, Any]]:
-    """How several runs compare with one, each with its p adjusted by Holm for all of them."""
+    """Comparisons of several runs with one, each with its p adjusted by Holm for all of them."""
     from sandbox_grader.reporting.comparison import holm
 
     adjusted = holm([item.p_value for item in found])

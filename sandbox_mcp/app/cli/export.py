@@ -148,7 +148,7 @@ def _copy(paths: tuple[Path, ...], out: Path | None, *, packed: bool) -> None:
 
 
 def _name_of_its_own(path: Path, taken: set[str]) -> str:
-    """What a log is called among those that were written, as two runs may have logs of the same name."""
+    """Name of a log among those that were written, as two runs may have logs of the same name."""
     name, number = path.stem, 1
     while name in taken:
         number += 1

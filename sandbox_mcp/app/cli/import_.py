@@ -117,7 +117,7 @@ def _named(event: "Event", scenario: str | None, prefixes: "Sequence[str]") -> "
 
 
 def _by_file(errors: "Sequence[ImportFormatError]", format_name: str) -> "Iterator[str]":
-    """What cannot be read, a line each; of a file of which much cannot, the first and how many more there are.
+    """Unreadable logs, a line each; of a file with many, the first and how many more there are.
 
     Of a file that is one half of conversations it is said what to give instead.
     """
@@ -232,7 +232,7 @@ def _kept(folder: Path, name: str, events: "Sequence[Event]", trials: _Trials) -
 
 
 def _started(line: bytes) -> "SessionStarted | None":
-    """What the first line of a log says; None where the line does not begin a log."""
+    """Read the first line of a log; None where the line does not begin a log."""
     from sandbox_mcp.engine.trajectory import TrajectoryError, parse_trajectory
 
     try:

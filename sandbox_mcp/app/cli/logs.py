@@ -58,7 +58,7 @@ class LogPlace(LocalPath):
 def of_each_log(
     paths: Sequence[Path], use: "Callable[[Trajectory], T]", unusable: list[Path]
 ) -> Iterator[tuple[Path, T]]:
-    """What ``use`` makes of each log among ``paths``; one that cannot be read or used is named and noted instead.
+    """Apply ``use`` to each log among ``paths``; one that cannot be read or used is named and noted instead.
 
     Raises:
         TrajectoryError: a path does not exist, or a folder holds no log.
@@ -99,7 +99,7 @@ def name_left_out(report: "Report", *, warned: bool = False) -> bool:
 
 
 def unreadable_lines(report: "Report") -> list[str]:
-    """What is wrong with each log that cannot be graded; of many with the same fault the first are named."""
+    """Faults of each log that cannot be graded; of many with the same fault the first are named."""
     alike: dict[str, list[str]] = {}
     for item in report.unreadable:
         alike.setdefault(item.reason.removeprefix(item.path), []).append(item.reason)
@@ -116,7 +116,7 @@ def unreadable_lines(report: "Report") -> list[str]:
 
 
 def without_scenario(report: "Report") -> str:
-    """What to do about sessions whose scenario is not known here; nothing if there are none.
+    """Advice on sessions whose scenario is not known here; nothing if there are none.
 
     A log that brings its own solution, as those of MTU-Bench do, needs no scenario.
     """

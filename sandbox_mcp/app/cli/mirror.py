@@ -74,6 +74,6 @@ def command(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """What the SDK says of a line that is not a message comes without the place in the SDK's own code."""
+    """Error of the SDK on a line that is not a message, without the place in the SDK's own code."""
     record.exc_info = None
     return True

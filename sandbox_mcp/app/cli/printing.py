@@ -1,4 +1,4 @@
-"""How commands print what they have found: as JSON, or in a table of as many rows as a person reads."""
+"""Printing of results: as JSON, or in a table of as many rows as a person reads."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -69,7 +69,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class RowChoice:
-    """Which sessions or scenarios a command shows, and in which order."""
+    """Choice of the sessions or scenarios that a command shows, and their order."""
 
     everything: bool
     failed: bool

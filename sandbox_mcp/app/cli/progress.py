@@ -1,4 +1,4 @@
-"""How progress is shown on stderr: one line for the whole, and one per session where those are few.
+"""Progress on stderr: one line for the whole, and one per session where those are few.
 
 Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as in the log of a CI job, it is printed
 after every tenth of the sessions.
@@ -32,7 +32,7 @@ MANY = 100
 
 
 def can_redraw() -> bool:
-    """Whether a line on stderr can be drawn again in its place: at a terminal that does not call itself dumb."""
+    """True if a line on stderr can be drawn again in its place: at a terminal that does not call itself dumb."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 

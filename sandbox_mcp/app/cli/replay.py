@@ -155,7 +155,7 @@ def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:
 
 
 def _accepted(replayed: "Sequence[ReplayedConversation]", folder: Path) -> int:
-    """How many calls of the ground truth ToolTalk's metrics find among those replayed, as its authors count."""
+    """Number of the ground truth's calls that ToolTalk's metrics find among those replayed, as its authors count."""
     from sandbox_grader.grading.metric import Subject
     from sandbox_grader.importers import importer
     from sandbox_grader.papers.tooltalk import ToolTalk

@@ -249,7 +249,7 @@ def check_no_http(context: click.Context) -> None:
 
 
 def default_log_dir() -> Path:
-    """Where logs go by default: a folder for state in the account of whoever runs the server."""
+    """Default folder of logs: one for state in the account of whoever runs the server."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
@@ -325,7 +325,7 @@ class _Pages:
         return SessionPages().html()
 
     def page(self, trajectory: "Trajectory", scenario: "Scenario") -> Mapping[str, Any]:
-        """What the document shows of a session."""
+        """Content of a session's document."""
         from sandbox_mcp.app.report.session_page import SessionPages
 
         return SessionPages().page(trajectory, scenario)

@@ -1,4 +1,4 @@
-"""Which session ``serve`` serves: the one that its options ask for, gone on with where it is kept, or else begun.
+"""Session that ``serve`` serves: the one that its options ask for, gone on with where it is kept, or else begun.
 
 Policy: options that do not go together are refused before anything is served, and so is a session that was begun
 otherwise than the options say now.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Which session to serve, None where nothing was said; and whether the person at the client may confirm calls."""
+    """Session to serve, None where nothing was said; and whether the person at the client may confirm calls."""
 
     scenario: str | None
     variant: str | None
@@ -53,7 +53,7 @@ def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
 
 
 def checked_play(options: Mapping[str, Any]) -> Play:
-    """Which session the options of ``serve`` ask for.
+    """Check which session the options of ``serve`` ask for.
 
     Raises:
         SandboxError: they do not go together.

@@ -123,7 +123,7 @@ def _written(protocol: Protocol, found: WireAnswer, body: RequestBody) -> Respon
 async def _failed(
     fault: PlannedFault, protocol: Protocol, request: Request, blank: WireAnswer, body: RequestBody
 ) -> Response:
-    """What a fault answers in place of an answer; ``blank`` is one that says nothing."""
+    """Reply of a fault in place of an answer; ``blank`` is one that says nothing."""
     match fault.kind:
         case "status":
             headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}

@@ -30,7 +30,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def read(body: Mapping[str, Any]) -> Prompt:
-    """What a request shows the model.
+    """Read what a request shows the model.
 
     Raises:
         BadRequestError: it has another form.

@@ -31,7 +31,7 @@ _REFUSAL = re.compile(r"\w+Error: ")
 
 
 def read(body: Mapping[str, Any]) -> Prompt:
-    """What a request shows the model.
+    """Read what a request shows the model.
 
     Raises:
         BadRequestError: it has another form, or its calls and outputs do not belong together.
@@ -96,7 +96,7 @@ class _Reading:
 
 
 def _output(response: Mapping[str, Any]) -> str:
-    """What a tool returned, as text; text is taken out of the object that this protocol demands.
+    """Output of a tool as text; text is taken out of the object that this protocol demands.
 
     Tools return objects under the name "result" as well, and those stay as they are.
     """

@@ -38,7 +38,7 @@ _ERRORS: Mapping[int, str] = {
 
 
 def read(body: Mapping[str, Any]) -> Prompt:
-    """What a request shows the model.
+    """Read what a request shows the model.
 
     Raises:
         BadRequestError: it has another form, or its calls and results do not belong together.

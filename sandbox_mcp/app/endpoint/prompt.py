@@ -1,4 +1,4 @@
-"""What a model is shown, whatever the protocol: turns of the user, and the steps the model has taken in each.
+"""Prompts, whatever the protocol: turns of the user, and the steps that the model has taken in each.
 
 Policy: all that an endpoint knows is in the request. What the assistant did without anything in between is one step,
 however many messages a client makes of it, and so is what the user said.
@@ -23,7 +23,7 @@ class ModelStep:
 
 @dataclass(frozen=True, slots=True)
 class PromptTurn:
-    """What the user said, and what the model has done about it so far."""
+    """Words of the user, and the steps of the model about them so far."""
 
     user: str
     steps: tuple[ModelStep, ...] = ()

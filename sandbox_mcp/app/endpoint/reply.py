@@ -1,4 +1,4 @@
-"""What an endpoint answers: a move of the model, or a fault of the endpoint.
+"""Replies of an endpoint: a move of the model, or a fault of the endpoint.
 
 Policy: faults are what real endpoints do when they fail, on the wire, not errors with a message of our own.
 """
@@ -20,7 +20,7 @@ class PlannedMove:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What the model says and calls."""
+    """Words and calls of the model."""
 
     text: str = ""
     calls: tuple[PlannedMove, ...] = ()
@@ -31,7 +31,7 @@ ReplyFault = Literal["status", "hang", "half", "invalid_json", "empty"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedFault:
-    """How the endpoint fails.
+    """Failure of the endpoint.
 
     The kind ``status`` answers with that HTTP status, and with ``retry_after`` if it is given. ``hang`` never answers.
     ``half`` stops in the middle of an answer. ``invalid_json`` answers with what is not JSON, ``empty`` with no choice.
@@ -44,7 +44,7 @@ class PlannedFault:
     times: int | None = 1
 
     def strikes(self, tries: int) -> bool:
-        """Whether a request that was seen ``tries`` times before fails again."""
+        """True if a request that was seen ``tries`` times before fails again."""
         return self.times is None or tries < self.times
 
 

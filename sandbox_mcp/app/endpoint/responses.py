@@ -28,7 +28,7 @@ _ROLES: Mapping[str, Any] = {"system": "system", "developer": "system", "user": 
 
 
 def read(body: Mapping[str, Any]) -> Prompt:
-    """What a request shows the model.
+    """Read what a request shows the model.
 
     Raises:
         BadRequestError: it has another form, or refers to an earlier response.

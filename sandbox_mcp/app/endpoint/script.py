@@ -38,7 +38,7 @@ class ScriptCall(_Strict):
 
 
 class ScriptFault(_Strict):
-    """How the endpoint fails before this step; without ``times``, once."""
+    """Failure of the endpoint before this step; without ``times``, once."""
 
     kind: ReplyFault = "status"
     status: int = Field(default=500, ge=400, le=599)
@@ -106,7 +106,7 @@ class ScriptedModel:
     script: ModelScript
 
     async def decide(self, prompt: Prompt, tries: int) -> ModelReply:
-        """What stands at this place of the script."""
+        """Take the step at this place of the script."""
         prompt = prompt.without_example()
         steps = self.script.steps
         position = len(prompt.steps)

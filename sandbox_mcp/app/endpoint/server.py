@@ -33,13 +33,13 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def base_url(listener: socket.socket) -> str:
-    """What a client takes as base URL."""
+    """Base URL for a client."""
     host, port = listener.getsockname()[:2]
     return f"http://{host}:{port}/v1"
 
 
 def root(url: str) -> str:
-    """What clients of Anthropic and Google take as base URL: they write the version themselves."""
+    """Base URL for clients of Anthropic and Google: they write the version themselves."""
     return url.removesuffix("/v1")
 
 

@@ -36,11 +36,11 @@ class Staging:
     tools: Mapping[str, PresentedTool]
 
     def fits(self, prompt: Prompt) -> bool:
-        """Whether every tool is offered."""
+        """True if every tool is offered."""
         return all(_offers(prompt, tool) for tool in self.tools.values())
 
     def heard(self, turns: Sequence[PromptTurn]) -> int:
-        """How much of what the user said later, in characters, is what this scenario's scripted user says."""
+        """Number of characters of the user's later words that this scenario's scripted user says."""
         script = self.scenario.user.script
         lines = {script.confirm, script.decline, *script.then, *(answer.say for answer in script.answers)}
         return sum(len(line) for turn in turns[1:] for line in lines if line in turn.user)
@@ -52,7 +52,7 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class StagingPosition:
-    """How far a conversation is in a solution: calls done in the last turn, and values by label."""
+    """Position of a conversation in a solution: calls done in the last turn, and values by label."""
 
     staging: Staging
     done: int
@@ -68,7 +68,7 @@ class Stagings:
     outcomes: dict[tuple[str, str], Outcomes] = field(default_factory=dict[tuple[str, str], Outcomes])
 
     def place(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> StagingPosition | None:
-        """Where a conversation is; ``name`` is the scenario's where that is known. None if nothing fits."""
+        """Find the position of a conversation; ``name`` is the scenario's where that is known. None if nothing fits."""
         # the stagings that fit best, one per scenario
         said = f"{prompt.system}\n{turns[0].user if turns else ''}"
         meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))
@@ -105,7 +105,7 @@ class Stagings:
         return self.made[scenario.name]
 
     def _expected(self, staging: Staging, turn: int, done: int, outputs: Sequence[str]) -> bool:
-        """Whether these outputs are refusals where the solution meets refusals, and only there."""
+        """True if these outputs are refusals where the solution meets refusals, and only there."""
         key = staging.scenario.name, staging.variant
         if key not in self.outcomes:
             self.outcomes[key] = _rehearsed(staging)
@@ -114,7 +114,7 @@ class Stagings:
 
 
 def _offers(prompt: Prompt, tool: PresentedTool) -> bool:
-    """Whether a tool is there with its arguments; one that takes actions as text also has to list the same actions."""
+    """True if a tool is there with its arguments; one that takes actions as text also has to list the same actions."""
     name = prompt.offered(tool.name)
     if name is None:
         return False
@@ -137,6 +137,6 @@ def _rehearsed(staging: Staging) -> Outcomes:
 
 
 def _is_refusal(output: str) -> bool:
-    """Whether an output is a refusal, which is a sentence, and not a result, which is JSON."""
+    """True if an output is a refusal, which is a sentence, and not a result, which is JSON."""
     text = bare(output)
     return bool(text) and isinstance(parsed(text), str) and not text.startswith(("{", '"'))

@@ -24,7 +24,7 @@ class ScriptedUserModel:
     scenarios: Sequence[Scenario]
 
     async def decide(self, prompt: Prompt, tries: int) -> ModelReply:  # noqa: ARG002
-        """What the user says next, or the call with which it leaves."""
+        """Decide on the user's next words, or the call with which it leaves."""
         prompt = prompt.without_example()
         said = [step.text for step in prompt.steps]
         # the scenario that opens like this, or failing that has this goal, and of several the one told of most

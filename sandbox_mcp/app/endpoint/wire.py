@@ -1,4 +1,4 @@
-"""What the protocols share: what one is to the endpoint, and an answer that is the same for the same request."""
+"""Parts that the protocols share: how each sees the endpoint, and an answer that is the same for the same request."""
 
 import hashlib
 import json
@@ -67,7 +67,7 @@ def answer(body: Mapping[str, Any], model: str, move: Move) -> WireAnswer:
 
 
 def tokens(characters: int) -> int:
-    """How many tokens so many characters are counted as: a quarter, at least one."""
+    """Number of tokens for so many characters: a quarter, at least one."""
     return max(1, characters // 4)
 
 

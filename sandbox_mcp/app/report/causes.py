@@ -1,4 +1,4 @@
-"""Why a session did not get everything, in words that a person reads first, and in groups that can be counted.
+"""Reasons for which a session did not get everything, in words for people, and in groups that can be counted.
 
 Policy: what voids a score comes before what was missed. A milestone that only rests on another is not named, because
 the other one is. The group names the kind of fault and leaves out names and numbers, so that like faults meet.
@@ -35,7 +35,7 @@ class Cause:
 
 
 def state_of(scores: Scores) -> State:
-    """What became of a session, in one word."""
+    """State of a session in one word."""
     if not scores.scored:
         return "spoiled" if scores.spoiled else "unscored"
     score = scores.score
@@ -49,7 +49,7 @@ def state_of(scores: Scores) -> State:
 
 
 def verdict_of(scores: Scores) -> str:
-    """What became of a session, in a few words."""
+    """Verdict on a session in a few words."""
     found = milestone_details(scores)
     milestones = [item for item in found if item["kind"] == "milestone"]
     met = sum(item["effective"] >= FULL for item in milestones)
@@ -74,7 +74,7 @@ def causes(scores: Scores, trajectory: Trajectory) -> list[Cause]:
 
 
 def milestone_details(scores: Scores) -> Sequence[_Detail]:
-    """What is said of milestones, minefields and unwanted changes; nothing where the log does not allow it."""
+    """Details of milestones, minefields and unwanted changes; nothing where the log does not allow it."""
     verdict = scores.verdicts.get("toolsandbox")
     return verdict.details if verdict else ()
 

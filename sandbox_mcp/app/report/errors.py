@@ -1,7 +1,7 @@
-"""What can go wrong when a report is made or a folder is shown."""
+"""Errors of making a report or showing a folder."""
 
 from sandbox_mcp.engine.errors import SandboxError
 
 
 class ReportError(SandboxError):
-    """What was asked for cannot be shown."""
+    """A report or a folder cannot be shown."""

@@ -95,7 +95,7 @@ class Index:
         self.store.close()
 
     def unreadable(self) -> list[str]:
-        """What is wrong with each log that could not be read or graded, in the order of their paths."""
+        """Faults of each log that could not be read or graded, in the order of their paths."""
         asked = self.store.execute("SELECT cause FROM sessions WHERE cause_group = ? ORDER BY path", (UNREAD,))
         return [row["cause"] for row in asked]
 
@@ -208,7 +208,7 @@ class Index:
         return [_row(row) for row in found]
 
     def total(self, run: str, query: str = "") -> int:
-        """How many sessions of a run fit a filter.
+        """Number of a run's sessions that fit a filter.
 
         Raises:
             FilterError: the filter cannot be used.
@@ -225,7 +225,7 @@ class Index:
             yield {**_row(row), "tokens": row["tokens"], "floor": row["floor"]}, facts
 
     def kept(self, run: RunSource, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What was worked out about a run; it is worked out anew if a session has come or changed since."""
+        """Kept facts about a run; they are worked out anew if a session has come or changed since."""
         sessions = self.store.execute("SELECT count(*), max(place) FROM sessions WHERE run = ?", (run.key,)).fetchone()
         stamp = json.dumps([self.reading.mode, *sessions, run.manifest], sort_keys=True)
         row = self.store.execute("SELECT stamp, data FROM overviews WHERE run = ?", (run.key,)).fetchone()

@@ -148,7 +148,7 @@ def _estimate(found: Estimate) -> dict[str, Any]:
 
 
 def _milestones(rows: _Rows) -> list[dict[str, Any]]:
-    """What most sessions missed, with the most frequent reason and a session to look at.
+    """Milestones that most sessions missed, with the most frequent reason and a session to look at.
 
     Where scenarios were played several times, these are milestones of single scenarios. Where each was played once,
     that would tell nothing, so like milestones of all scenarios are put together by what they ask for, such as a call
@@ -213,7 +213,7 @@ def _errors(rows: _Rows) -> list[dict[str, Any]]:
 
 
 def _ceiling(source: RunSource, mode: str) -> float | None:
-    """What the reference got on the same scenarios, where ``run`` worked it out and it is not everything."""
+    """Score of the reference on the same scenarios, where ``run`` worked it out and it is not everything."""
     try:
         summary: Any = loads((source.path / SUMMARY).read_text(encoding="utf-8"))
         if (summary["mode"], summary["metric"]) != (mode, SCORE):
@@ -225,7 +225,7 @@ def _ceiling(source: RunSource, mode: str) -> float | None:
 
 
 def _date(source: RunSource) -> str:
-    """When the run was last written to."""
+    """Time at which the run was last written to."""
     try:
         places = (source.path, source.path / "run.json", source.path / "logs")
         newest = max(path.stat().st_mtime for path in places if path.exists())

@@ -1,4 +1,4 @@
-"""What an index says of a session, from its log: on all cores, and graded only where no scores are kept beside it.
+"""Index entries of sessions from their logs: on all cores, and graded only where no scores are kept beside them.
 
 Policy: sessions are graded and their scores kept as ``grade`` does it, and what is kept is not worked out again. A log
 that cannot be read or graded is told of like any other. Few logs are read here, because starting processes would take
@@ -46,7 +46,7 @@ class UnreadLog(NamedTuple):
 
 
 class IndexedLog(NamedTuple):
-    """What an index says of a log: a value per column, and the text that is searched."""
+    """Index entry of a log: a value per column, and the text that is searched."""
 
     row: Mapping[str, Any]
     text: str
@@ -60,7 +60,7 @@ _Read = tuple[int, IndexedLog, GradedLog | None]
 
 @dataclass(frozen=True, slots=True)
 class LogReading:
-    """How logs are read and graded, in whichever process."""
+    """Settings of reading and grading logs, in any process."""
 
     find: Find
     mode: Mode
@@ -72,7 +72,7 @@ class LogReading:
         return graded(trajectory, scenario, self.mode), scenario
 
     def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:
-        """What an index says of these logs, some at a time; in no particular order where there are many."""
+        """Index these logs, some at a time; in no particular order where there are many."""
         places = self.find.places if isinstance(self.find, SuiteFinder) else None
         key = None if places is None else scores_key(places, self.mode, str(False), DEFAULT)
         with closing(ScoreBook([Path(log.path) for log in logs], key)) as book:
@@ -103,7 +103,7 @@ class LogReading:
         return [(place, *self.one(log, kept)) for place, log, kept in tasks]
 
     def one(self, log: UnreadLog, kept: GradedLog | None = None) -> tuple[IndexedLog, GradedLog | None]:
-        """What an index says of one log, by its kept scores, or else by grading it, and then what is to be kept."""
+        """Index one log by its kept scores, or else by grading it, and return what is to be kept."""
         path = Path(log.path)
         row: dict[str, Any] = {"id": log.id, "run": log.run, "path": log.path, "stamp": log.stamp}
         try:

@@ -1,4 +1,4 @@
-"""What the page of one session is made from: the log, what was asked, and what came of it.
+"""Material of the page of one session: the log, the request, and the outcome.
 
 Policy: everything that needs the grader or the scenario is worked out here; the page only lays out and steps. State is
 not repeated: the page folds the changes of the log itself, forward and back.
@@ -97,6 +97,6 @@ class SessionPages:
         return page("host", "Session")
 
     def page(self, trajectory: Trajectory, scenario: Scenario) -> Mapping[str, Any]:
-        """What the document shows of a session: the log, its milestones, its score and the reasons."""
+        """Content of a session's document: the log, its milestones, its score and the reasons."""
         scores = grade(trajectory, scenario)
         return session_page(trajectory, scores, scenario, "", trajectory.started.session)

@@ -141,7 +141,7 @@ class Batch:
 
     @property
     def _alone(self) -> bool:
-        """Whether only this command's part is summed up: of many sessions every part would have to grade all others."""
+        """True if only this command's part is summed up: of many sessions every part would have to grade all others."""
         return self.plan.packed and self.plan.shard.count > 1
 
     def _report(self) -> Report:
@@ -222,7 +222,7 @@ class KnownScores:
 
 
 def versions() -> dict[str, str]:
-    """What the run ran on."""
+    """Versions that the run ran on."""
     import platform
     from importlib.metadata import version
 

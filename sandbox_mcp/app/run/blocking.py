@@ -28,7 +28,7 @@ _TURN: ContextVar[bool] = ContextVar("_TURN", default=False)
 
 
 class BrokenOff(BaseException):
-    """What ends a turn that blocks the event loop, and what no agent should catch."""
+    """End of a turn that blocks the event loop, which no agent should catch."""
 
 
 @contextmanager

@@ -74,13 +74,13 @@ class SessionAtHand:
 
     @property
     def log(self) -> PlayedLog:
-        """What has been recorded so far."""
+        """Events recorded so far."""
         found = self._log.trajectory()
         return PlayedLog(found.started, found.events, found.ended, found.path, found.cut, self.session.spec.scenario)
 
 
 def _text(what: str, given: object) -> str:
-    """What was given, if it is a text.
+    """The given value, if it is a text.
 
     Raises:
         SandboxError: it is something else.

@@ -1,4 +1,4 @@
-"""How much a run may spend, and what its sessions have cost when they are graded later.
+"""Limits of a run's cost, and the cost of its sessions when they are graded later.
 
 Policy: a budget counts everything that the folder has cost, sessions that broke and were set aside included. No
 session is begun that the budget would not cover if it cost as much as the mean so far; sessions under way are played to
@@ -19,13 +19,13 @@ from sandbox_mcp.engine.trajectory.finding import LogPaths
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a run folder may cost, and how many tokens it may take; None for no limit."""
+    """Limits of a run folder in money and tokens; None for no limit."""
 
     money: float | None = None
     tokens: int | None = None
 
     def allows(self, spent: Spent, sessions: int, running: int, prices: Prices) -> bool:
-        """Whether another session may begin, after ``sessions`` have taken ``spent`` and while ``running`` go on."""
+        """True if another session may begin, after ``sessions`` have taken ``spent`` and while ``running`` go on."""
         ahead = (running + 1) / sessions if sessions else 0.0
         used = spent.tokens
         if self.tokens is not None and (used >= self.tokens or used * (1 + ahead) > self.tokens):

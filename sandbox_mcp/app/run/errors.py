@@ -1,4 +1,4 @@
-"""What can be wrong with a run before it starts."""
+"""Faults of a run before it starts."""
 
 from sandbox_mcp.engine.errors import SandboxError
 

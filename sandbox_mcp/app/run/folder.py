@@ -44,7 +44,7 @@ FIXED = ("schema", "agent", "user")
 
 
 def manifest_in(folder: Path) -> Mapping[str, Any]:
-    """What a run says of itself; nothing where it says nothing, or the file of that name is another program's."""
+    """Read a run's manifest; nothing where there is none, or the file of that name is another program's."""
     try:
         data: Any = loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -56,7 +56,7 @@ def manifest_in(folder: Path) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where one run is kept."""
+    """Folder of one run."""
 
     root: Path
 
@@ -66,7 +66,7 @@ class RunFolder:
         return self.root / "logs"
 
     def log(self, unit: Unit) -> Path:
-        """Where the whole log of a unit is, or will be, as a file of its own."""
+        """Path of a unit's whole log, now or later, as a file of its own."""
         return self.logs / f"{unit.name}{SUFFIX}"
 
     def kept(self) -> dict[str, Path]:
@@ -75,7 +75,7 @@ class RunFolder:
 
     @property
     def begun_here(self) -> bool:
-        """Whether the run is in this folder, as this machine sees it."""
+        """True if the run is in this folder, as this machine sees it."""
         return (self.root / MANIFEST).exists()
 
     @property
@@ -172,7 +172,7 @@ class RunFolder:
             yield
 
     def set_aside(self) -> Iterator[Trajectory]:
-        """What was set aside and can still be read."""
+        """Logs that were set aside and can still be read."""
         for path in sorted((self.root / "aside").glob(f"*{SUFFIX}.aside")):
             with suppress(TrajectoryError):
                 yield read_trajectory(path)
@@ -241,7 +241,7 @@ class RunFolder:
         write_json(self.summary(part) if part else self.root / SUMMARY, summary)
 
     def summary(self, part: Shard) -> Path:
-        """Where the summary of a part of the run is, if that sums itself up alone."""
+        """Path of the summary of a part of the run, if that sums itself up alone."""
         return self.root / f"summary-{part.index}-of-{part.count}.json"
 
     @property

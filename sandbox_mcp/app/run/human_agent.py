@@ -75,7 +75,7 @@ class _Playing:
 
 
 def shown(output: ToolOutput) -> str:
-    """What a call came to."""
+    """Text of a call's result."""
     return f"  {'failed: ' if output.is_error else ''}{output.text}"
 
 

@@ -227,7 +227,7 @@ def _options(
 
 
 def _listed(given: str | list[str]) -> list[str]:
-    """What was named; Inspect's command line makes lists of what has commas."""
+    """Split names; Inspect's command line makes lists of what has commas."""
     parts = given.split(",") if isinstance(given, str) else given
     return [part.strip() for part in parts if part.strip()]
 

@@ -1,4 +1,4 @@
-"""What a run tells its agents first: the text of a file, or one of the choices that are built in.
+"""First instructions of a run to its agents: the text of a file, or one of the choices that are built in.
 
 Policy: agents are told the same few words unless a run says otherwise, because every further word moves scores. What is
 built in stands for a study of a paper, in words and with an example of our own: its tools exist in no world, so that
@@ -46,7 +46,7 @@ Source: ToolScan, section 7 and table 8."""
 
 
 def instructions_from(chosen: str | None) -> Mapping[str, Any]:
-    """What to add to the description of agents that are told a built-in text, or that of a file; for None nothing.
+    """Text to add to the description of agents that get a built-in text, or that of a file; for None nothing.
 
     Raises:
         RunError: there is neither, the file cannot be read, or it says nothing.

@@ -78,7 +78,7 @@ class Judged:
 
 
 def question(item: DoubtfulFact) -> str:
-    """What the judge is asked about one fact."""
+    """Question to the judge about one fact."""
     parts = {
         "What the user said": list(item.request) or ["(nothing)"],
         "Calls and results": list(item.evidence) or ["(none)"],
@@ -129,7 +129,7 @@ async def _answer(endpoint: Completions, text: str) -> Mapping[str, Any]:
 
 
 def read(answer: str) -> bool | None:
-    """What a judge's answer says: the JSON that was asked for, or a bare yes or no; None for anything else."""
+    """Read a judge's answer: the JSON that was asked for, or a bare yes or no; None for anything else."""
     found = re.search(r'"stated"\s*:\s*(true|false)', answer, re.IGNORECASE)
     if found:
         return found[1].lower() == "true"
@@ -138,7 +138,7 @@ def read(answer: str) -> bool | None:
 
 
 def reason_in(answer: str) -> str:
-    """Why, in a judge's own words; the beginning of an answer that does not say so in JSON."""
+    """Reason in a judge's own words; the beginning of an answer that does not give it in JSON."""
     found = re.search(r'"why"\s*:\s*("(?:[^"\\]|\\.)*")', answer)
     if found:
         with suppress(ValueError):  # it may have escapes that JSON does not know

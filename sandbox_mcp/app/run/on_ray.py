@@ -105,7 +105,7 @@ def _connected(address: str | None) -> Generator[Any]:
 
 
 def _unreachable(address: str) -> str | None:
-    """Why ``HOST:PORT`` does not answer, None if it does: Ray itself would try for minutes."""
+    """Reason for which ``HOST:PORT`` does not answer, None if it does: Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if "//" in address or not host or not port.isdecimal():
         return None
@@ -137,7 +137,7 @@ class _Work:
 
     @property
     def left(self) -> int:
-        """How many units may still be handed out, as far as is known."""
+        """Number of units that may still be handed out, as far as is known."""
         return len(self.begun) + (0 if self._stopped else len(self.waiting))
 
     def next(self) -> tuple[Unit, ...]:
@@ -265,7 +265,7 @@ class _Pool:
             batch = self.work.next()
 
     async def _answer(self, asked: Any, batch: tuple[Unit, ...]) -> Any:
-        """What an actor answers."""
+        """Answer of an actor."""
         errors = self.ray.exceptions
         try:
             return await asked
@@ -287,7 +287,7 @@ class _ActorDiedError(Exception):
 
 
 class RayActor:
-    """What an actor of Ray runs: a crew that stays, and plays what it is asked for."""
+    """Work of an actor of Ray: a crew that stays, and plays what it is asked for."""
 
     def __init__(self, recipe: Callable[[], Crew], plan: RunPlan, place: Path, worlds: tuple[Path, ...]) -> None:
         """``place`` is the folder in which relative paths are meant, ``worlds`` what declares the user's own."""

@@ -33,7 +33,7 @@ Reach = Callable[[OpenSession], Target]
 
 @dataclass(frozen=True, slots=True)
 class Arena:
-    """Where sessions are played: the manager that keeps them, and the way to their tools.
+    """Place of play: the manager that keeps the sessions, and the way to their tools.
 
     ``patience`` is how many seconds an agent may take to answer one message of the user.
     """
@@ -153,6 +153,6 @@ def its_own_fault() -> Generator[None]:
 
 
 def problem_of(error: BaseException) -> str:
-    """What an agent broke on, in one sentence."""
+    """Describe in one sentence the error on which an agent broke."""
     cause = inner_errors(error)[0]
     return str(cause) if isinstance(cause, AgentError | PlanError | BrokenOff) else str(raised(cause))

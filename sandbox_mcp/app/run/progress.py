@@ -1,4 +1,4 @@
-"""How far a run is: what is done and running, the score so far, what it has cost, and how long it may take.
+"""Progress of a run: done and running sessions, the score so far, the cost, and the time that is left.
 
 Policy: the time left is worked out from this command's own sessions. The score so far has an interval from the second
 scenario on, and is counted as in the summary.
@@ -50,11 +50,11 @@ class RunTally:
 
     @property
     def spent(self) -> Spent:
-        """What everything in the folder has taken."""
+        """Cost of everything in the folder."""
         return self._spent + self.wasted
 
     def begin(self) -> bool:
-        """Whether another session may begin; if so it is running."""
+        """True if another session may begin; if so it is running."""
         if not self.budget.allows(self.spent, len(self.scores), self.running, self.prices):
             self.stopped = True
             return False
@@ -71,7 +71,7 @@ class RunTally:
         return Progress(len(self.scores), self.total, score, played, self.metric)
 
     def line(self) -> str:
-        """How far the run is, in one line."""
+        """Describe the progress of the run in one line."""
         parts = [f"{len(self.scores)}/{self.total} done", f"{self.running} running"]
         if found := self.report().estimate:
             interval = "" if found.low is None else f" [{found.low:.3f}, {found.high:.3f}]"
@@ -90,13 +90,13 @@ class RunTally:
         return " · ".join(parts)
 
     def seconds_left(self) -> float | None:
-        """How long the rest will take, if it goes on as it has; None as long as that cannot be told."""
+        """Seconds until the end at the present pace; None as long as that cannot be told."""
         if self._began is None or not self.played:
             return None
         return (self.clock() - self._began) / self.played * (self.total - len(self.scores))
 
     def report(self) -> Report:
-        """What is done so far."""
+        """Report on the sessions done so far."""
         stopped = "budget" if self.stopped else None
         return Report(
             list(self.scores.values()),

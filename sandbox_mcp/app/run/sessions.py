@@ -84,7 +84,7 @@ OneSession = Callable[[Unit], Awaitable[Scores]]
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Who plays: an agent and users, in scenarios of a suite, into a folder.
+    """Players of a run: an agent and users, in scenarios of a suite, into a folder.
 
     ``metrics`` and ``keep_spoiled`` are for :meth:`judge`. ``instructions`` is what ``chosen_instructions`` gives; it
     is empty where the agent is told what every agent is told. With ``truths``, which find a session's ground truth, the
@@ -104,11 +104,11 @@ class Crew:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What logs and manifest say of the agent, with the instructions that were chosen for it."""
+        """Description of the agent for logs and manifest, with the instructions that were chosen for it."""
         return {"name": self.agent.name, **self.agent.describe(), **self.instructions}
 
     def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:
-        """What a session came to; those that their user spoiled are scored only where they are to be kept.
+        """Grade a session; those that their user spoiled are scored only where they are to be kept.
 
         Raises:
             GraderError: the scenario's milestones or a metric cannot be used.
@@ -161,7 +161,7 @@ class Crew:
 
     @asynccontextmanager
     async def seated(self, plan: RunPlan, pack: PackWriter | None) -> AsyncGenerator[OneSession]:
-        """What plays one session of a plan, up to ``plan.jobs`` at a time; afterwards agent and users are closed.
+        """Open a player of a plan's sessions, up to ``plan.jobs`` at a time; afterwards agent and users are closed.
 
         Logs go into ``pack`` if there is one.
         """

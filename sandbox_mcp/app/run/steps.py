@@ -272,7 +272,7 @@ def _digest(tool: Mapping[str, Any]) -> str:
 
 
 def _so_far(opened: StoredSession, trajectory: Trajectory) -> list[StepAnswer]:
-    """What the player said, did and was shown after the user's first words."""
+    """Everything that the player said, did and was shown after the user's first words."""
     lines: list[StepAnswer] = []
     for event in trajectory.events:
         if isinstance(event, Message):

@@ -1,4 +1,4 @@
-"""How the agent of a run reaches the tools: over MCP in memory or over HTTP, or without MCP at all.
+"""Ways of a run's agent to the tools: over MCP in memory or over HTTP, or without MCP at all.
 
 Policy: all three lead to the same session and leave the same log. ``memory`` is the default, a real MCP client and
 server in one process; ``http`` is for agents that live elsewhere; ``direct`` leaves MCP out, where milliseconds count.
@@ -91,6 +91,6 @@ def _as_sent(arguments: Mapping[str, object] | str | None) -> object:
 
 
 def output_of(result: CallResult) -> ToolOutput:
-    """What an agent gets to see of a result."""
+    """Output of a call as an agent sees it."""
     value = None if result.error is not None else unwrapped(loads(result.text))
     return ToolOutput(result.text, value, is_error=result.error is not None)

@@ -1,4 +1,4 @@
-"""What a person types in an agent's place: a call, words for the user, or a command.
+"""Input of a person in an agent's place: a call, words for the user, or a command.
 
 Policy: a line that begins with a tool's name is a call, its arguments one JSON object, or ``name=value`` apart by
 blanks. A value is read as its parameter's type wants it. A tool whose name is a word of English is only called where
@@ -68,7 +68,7 @@ Typed = TypedCall | Say | Show | Quit
 
 
 def meaning(line: str, tools: Mapping[str, ToolInfo]) -> Typed:
-    """What a line that is not blank means.
+    """Parse a line that is not blank.
 
     Raises:
         TypingError: it is an unknown command, or a call whose arguments cannot be read.

@@ -1,4 +1,4 @@
-"""What a replaying user says: prepared lines, or those of sessions that were played before.
+"""Words of a replaying user: prepared lines, or those of sessions that were played before.
 
 Policy: a session gets the words of its own scenario, variant and trial, or none, and then nothing is played: half of a
 comparison with other words is worth nothing. A text file is the same for all scenarios.
@@ -34,7 +34,7 @@ class WrittenLines:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """Where the lines are from, and a digest of all of them."""
+        """Origin of the lines, and a digest of all of them."""
         return {"from": "lines", "digest": digest_of([self.every, dict(self.by_scenario)])}
 
     def of(self, spec: SessionSpec) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class WrittenLines:
 
 @dataclass(frozen=True, slots=True)
 class RecordedWords:
-    """What the user said in one recorded session: its opening, and the rest as lines."""
+    """Words of the user in one recorded session: its opening, and the rest as lines."""
 
     opening: str
     lines: tuple[str, ...]
@@ -68,7 +68,7 @@ class RecordedLines:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """Where the lines are from, and a digest of all of them."""
+        """Origin of the lines, and a digest of all of them."""
         said = [[list(key), seed, heard.lines] for key, by in self.sessions.items() for seed, heard in by.items()]
         return {"from": "log", "digest": digest_of(sorted(said, key=str))}
 
@@ -144,7 +144,7 @@ def recorded_lines(path: Path) -> RecordedLines:
 
 
 def heard_in(trajectory: Trajectory) -> RecordedWords:
-    """What the user said in a session; words with which it confirmed something are marked as such."""
+    """Words of the user in a session; those with which it confirmed something are marked as such."""
     opening: str | None = None
     lines: list[str] = []
     confirmed = False

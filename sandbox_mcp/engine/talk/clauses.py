@@ -39,7 +39,7 @@ class Clause:
 
     @property
     def states(self) -> bool:
-        """Whether it says that something is so, or is not."""
+        """True if it says that something is so, or is not."""
         return not (self.asks or self.supposes)
 
     def denied(self, place: int) -> tuple[bool, int]:
@@ -178,7 +178,7 @@ def read(message: str) -> Talk:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence ends with a question mark, be it in quotes or brackets."""
+    """True if a sentence ends with a question mark, be it in quotes or brackets."""
     return sentence.rstrip("\"') \n").endswith("?")
 
 

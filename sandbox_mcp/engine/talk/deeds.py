@@ -282,7 +282,7 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
 
 
 def _is_by_another(clause: str, place: int, found: re.Match[str], *, planned: bool) -> bool:
-    """Whether the past form that follows no "I" is planned, or what somebody else did."""
+    """True if the past form that follows no "I" is planned, or what somebody else did."""
     if found.re is _I_DID.compiled:
         return False
     before = found.start() if found.re is _WAS_DONE.compiled else place
@@ -297,5 +297,5 @@ _NOTHING = one_of("nothing nobody none no")
 
 
 def _of_nothing(behind: str) -> bool:
-    """Whether a deed was done to nothing or nobody."""
+    """True if a deed was done to nothing or nobody."""
     return any(word.strip(".,") in _NOTHING for word in behind.split()[:2])

@@ -32,7 +32,7 @@ UNABLE = Lazy(rf"\b(?:{_NOT_ABLE}|{_HAS_NONE}|{_BEYOND}|{_FAILED})\b")
 
 
 def is_unable(clause: Clause) -> bool:
-    """Whether a clause says that something cannot be had or done; a question may say it, too ("can't you ...?")."""
+    """True if a clause says that something cannot be had or done; a question may say it, too ("can't you ...?")."""
     if clause.quoted or (clause.asks and not clause.denials):
         return False
     return bool(UNABLE.search(HARMLESS.sub(" ", clause.text)))

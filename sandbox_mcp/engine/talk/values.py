@@ -233,7 +233,7 @@ _DECIMAL = Lazy(r"\d\.\d")
 
 
 def _is_an_amount(match: re.Match[str]) -> bool:
-    """Whether digits stand beside the sign or the name of a currency: millions are as long as phone numbers."""
+    """True if digits stand beside the sign or the name of a currency: millions are as long as phone numbers."""
     before, after = _BESIDE_MONEY
     return bool(
         before.search(match.string[max(0, match.start() - 24) : match.start()])

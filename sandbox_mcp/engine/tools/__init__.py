@@ -1,4 +1,4 @@
-"""What a tool is, and how a call of one is checked and run."""
+"""Tools: their definition, and the checking and running of calls."""
 
 from sandbox_mcp.engine.tools.calling import Bound, Outcome, PresentedTool, attempt, bind, call, present, run, speak
 from sandbox_mcp.engine.tools.declared import GateRule, Sources

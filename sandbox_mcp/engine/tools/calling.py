@@ -63,7 +63,7 @@ def present(tool: Tool) -> PresentedTool:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call did. Arguments are under canonical names, as given; what was touched is what races look at.
+    """Outcome of a call. Arguments are under canonical names, as given; races look at what was touched.
 
     ``notes`` are for the log.
     """
@@ -159,7 +159,7 @@ def attempt(tx: Transaction, bound: Bound) -> Outcome:
 
 
 def place_of(error: BaseException) -> str:
-    """Where in a world's code something went wrong: file, line and function; the engine and Python itself left out.
+    """Place of an error in a world's code: file, line and function; the engine and Python itself left out.
 
     Of files only the name is told, which is the same on every machine.
     """
@@ -271,7 +271,7 @@ def _plain(value: object) -> dict[str, Any] | None:
 
 
 def _represented(value: object) -> str:
-    """What is not JSON, as well as it can be shown."""
+    """Show a value that is not JSON as well as possible."""
     try:
         return repr(value)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What is declared of a world, piece by piece: its tools, what falls due, its gates, and where it looks things up.
+"""Declarations of a world, piece by piece: its tools, due events, gates, and sources.
 
 Policy: a declaration is kept as it was written, and checked against the rest of its world when the world is first used,
 because a tool may name a table or another tool that is declared after it.
@@ -94,7 +94,7 @@ def check_table_of(role: CellRole | None, tables: Collection[str], world: str, w
 
 @dataclass(frozen=True, slots=True)
 class DueEvent:
-    """What happens by itself once the moment in a column of a row has come."""
+    """Event that happens by itself once the moment in a column of a row has come."""
 
     name: str
     table: TableSchema
@@ -107,7 +107,7 @@ class DueEvent:
     def of(
         cls, world: str, table: type[Table], column: str, function: Callable[..., Any], effects: Effects | None
     ) -> "DueEvent":
-        """What was declared to happen in the world of that name.
+        """Events that were declared for the world of that name.
 
         Raises:
             WorldError: the column does not hold moments.
@@ -149,13 +149,13 @@ class GateRule:
         return "".join(part.title() for part in self.name.split("_")) + "RequiredError"
 
     def is_open(self, tx: Transaction) -> bool:
-        """Whether calls may pass."""
+        """True if calls may pass."""
         return self.function(Tx(tx, self.name, Effects()))
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What may take the place of a world's own knowledge: asked live, or on a recording.
+    """Substitutes for a world's own knowledge: asked live, or read from a recording.
 
     ``kind`` is its class, so that what is meant for one world never reaches another's tools. ``record`` gives the same
     knowledge, of which every answer is appended to a file, and ``replay`` knowledge that answers from such a file:

@@ -286,7 +286,7 @@ class World:
 
     @cached_property
     def switches(self) -> Mapping[str, tuple[str, ...]]:
-        """What people call the switches for which a table says it, by column."""
+        """Names that people give to switches, by column."""
         found: dict[str, tuple[str, ...]] = {}
         for item in (item for schema in self.state_tables.values() for item in schema.columns if item.called):
             found[item.name] = tuple(dict.fromkeys((*found.get(item.name, ()), *item.called)))
@@ -333,7 +333,7 @@ class World:
 
     @cached_property
     def user_acts(self) -> Mapping[str, Tool]:
-        """What the user can do in this world, beside confirming and leaving."""
+        """Acts of the user in this world, beside confirming and leaving."""
         own = {tool.name for tool in ENGINE_TOOLS}
         return MappingProxyType(
             {name: tool for name, tool in self.tools.items() if tool.caller == "user" and name not in own}
@@ -341,7 +341,7 @@ class World:
 
     @cached_property
     def events(self) -> tuple[DueEvent, ...]:
-        """What falls due, in the order of declaration."""
+        """Events that fall due, in the order of declaration."""
         self._load()
         for table, _, function, effects in self._events:
             where = f"event {function.__name__!r} of world {self.name!r}"
@@ -362,13 +362,13 @@ class World:
 
     @cached_property
     def knowledge(self) -> object:
-        """What tools look things up in where a session brings nothing else."""
+        """Knowledge that tools look things up in where a session brings nothing else."""
         with others_code(f"the knowledge of world {self.name!r} cannot be made", WorldError):
             return self._knowledge() if self._knowledge else None
 
     @cached_property
     def sources(self) -> Sources | None:
-        """What may take the place of what tools look things up in; None where the world does not say."""
+        """Substitutes for the world's knowledge; None where the world declares none."""
         return self._sources() if self._sources else None
 
     def begin(self, transaction: Transaction) -> None:
@@ -392,7 +392,7 @@ class World:
         return FixedInstance(fixed, label) if fixed else None
 
     def looked_up(self, given: object, label: str = "") -> object:
-        """What tools look things up in where a session brings this: that, if it is for this world.
+        """Knowledge for a session that brings this: that, if it is for this world.
 
         Knowledge that has a method ``in_instance`` is asked for its own form in the instance of that label.
         """
@@ -406,12 +406,12 @@ class World:
 
     @cached_property
     def hints(self) -> Hints:
-        """What the world says for tools that try its scenarios."""
+        """Hints of the world for tools that try its scenarios."""
         return self._hints()
 
     @property
     def briefing(self) -> str:
-        """What the agent is told before a conversation: the same in every session of this world."""
+        """Briefing of the agent before a conversation: the same in every session of this world."""
         told = f"{self.instructions or WHOEVER} {RELY}"
         return f"{told}\n{self.policy}" if self.policy else told
 
@@ -441,7 +441,7 @@ class World:
         return whole.hexdigest()[:16]
 
     def told(self) -> Mapping[str, Mapping[str, str]]:
-        """What a log says of the world that a session is played in."""
+        """Description of the world in a session's log."""
         return {self.name: {"version": self.version, "digest": self.digest}}
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What a tool is, and what its function's docstring says of it.
+"""Definition of a tool, and the reading of its function's docstring.
 
 Policy: a parameter without a default is required; one whose default is ``UNSET`` may be left out, and only one
 annotated ``| None`` may be null. Schemas state exactly that.
@@ -94,11 +94,11 @@ class Tool:
 
     @property
     def wrapped(self) -> bool:
-        """Whether the result needs a wrapper to be a JSON object."""
+        """True if the result needs a wrapper to be a JSON object."""
         return self.result_schema.get("type") != "object"
 
     def may_write(self, tables: Collection[str]) -> bool:
-        """Whether it can make or change rows of one of these tables, as far as is declared."""
+        """True if it can make or change rows of one of these tables, as far as is declared."""
         if not self.action or self.effects is None:
             return self.action
         return any(table in self.effects.adds or table in self.effects.updates for table in tables)

@@ -1,4 +1,4 @@
-"""What stands between an agent and some tools: the user's confirmation, and what a world demands first.
+"""Gates between an agent and some tools: the user's confirmation, and conditions of the world.
 
 Policy: gates belong to the session, and no tool knows about them. A call that must be confirmed is refused with a
 code; the user approves that code, and then exactly the same call goes through, once. Where a scenario demands a gate of
@@ -35,7 +35,7 @@ def codes_in(text: str) -> tuple[str, ...]:
 
 
 class Gates:
-    """Which calls wait for the user's word, and which may pass."""
+    """Calls that wait for the user's word, and calls that may pass."""
 
     __slots__ = ("_approved", "_asked", "_confirm", "_rules", "_seed", "_shown")
 
@@ -70,7 +70,7 @@ class Gates:
         return CallError("refused", "ConfirmationRequiredError", ASK.format(code=code)), {"confirmation": code}
 
     def refusal(self, call: Bound, tx: Transaction) -> CallError | None:
-        """Why the state does not let a call pass; None if it does. Asking changes nothing.
+        """Reason for which the state does not let a call pass; None if it does. Asking changes nothing.
 
         Raises:
             WorldFailedError: the world's own code broke.

@@ -1,4 +1,4 @@
-"""What a world can say for those who try its scenarios, beyond what its declaration tells.
+"""Hints of a world for those who try its scenarios, beyond what its declaration tells.
 
 Policy: nothing here is needed. Mutants are made from the roles of columns and arguments and from declared effects.
 Hints are for worlds whose arguments have no such roles, or whose wrong values are better chosen by hand.
@@ -27,7 +27,7 @@ TriedCall = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a world says of its own tools. What it leaves out is worked out from the roles of columns and arguments.
+    """Hints of a world on its own tools. The rest is worked out from the roles of columns and arguments.
 
     Calls that are wrong: ``wrong`` takes the state, a tool, an argument and its right value, and gives wrong values.
     ``read`` gives those of a call's arguments that the world looks at, because no value of the others can be wrong;

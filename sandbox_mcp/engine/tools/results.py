@@ -1,4 +1,4 @@
-"""What tools return, as JSON has it, and what is read out of it on the other side."""
+"""Results of tools as JSON, and values read out of them on the other side."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ CARRIED = frozenset({"result", "notices"})
 
 
 def plain_result(value: object) -> Any:
-    """What a tool returned, as JSON has it: rows become objects without hidden and secret columns.
+    """Result of a tool as JSON: rows become objects without hidden and secret columns.
 
     Raises:
         NoJsonError: JSON has nothing for it, or for a part of it.

@@ -1,4 +1,4 @@
-"""What the signature of a tool's function says: its arguments, its result and its description.
+"""Signature of a tool's function: its arguments, its result and its description.
 
 Policy: every argument is given by its name and has an annotation, from which its schema and its role follow. What a
 declaration cannot mean is refused with the tool and the argument named, before any scenario is played.

@@ -1,4 +1,4 @@
-"""What the simulated user can do in every world: confirm, and leave. The session carries both out."""
+"""Acts of the simulated user in every world: confirm, and leave. The session carries both out."""
 
 from collections.abc import Callable
 from typing import Any

@@ -156,13 +156,13 @@ class Misfit:
     needless: bool = False
 
     def told(self, shown: Callable[[Any], str] = repr) -> str:
-        """What is wrong, in words; without the value where it should not be there, or is missing."""
+        """Describe the fault in words; without the value where it should not be there, or is missing."""
         but = "" if self.needless or self.expected == GIVEN else f", not {shown(self.value)}"
         return f"{self.path} must be {self.expected}{but}"
 
 
 def fits_schema(value: Any, schema: JsonSchema) -> bool:
-    """Whether a value is all that a schema asks for."""
+    """True if a value is all that a schema asks for."""
     return next(misfits(value, schema, ""), None) is None
 
 
@@ -220,7 +220,7 @@ def _one_of(kinds: Iterable[str], value: Any) -> str:
 
 
 def _followed(schema: JsonSchema, whole: JsonSchema) -> JsonSchema:
-    """What a reference within the same schema leads to."""
+    """Follow a reference within the same schema."""
     reference = schema.get("$ref")
     return referred(reference, whole) if is_within(reference) else schema
 
@@ -323,7 +323,7 @@ def _below(path: str, name: str) -> str:
 
 
 def fits(value: Any, types: tuple[JsonType, ...]) -> bool:
-    """Whether a JSON value is of one of these types; a boolean is not a number, and 2.0 is an integer."""
+    """True if a JSON value is of one of these types; a boolean is not a number, and 2.0 is an integer."""
     return any(_CHECKS[kind](value) for kind in types)
 
 

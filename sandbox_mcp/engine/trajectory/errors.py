@@ -1,4 +1,4 @@
-"""What is wrong with a log."""
+"""Faults of a log."""
 
 from sandbox_mcp.engine.errors import FileError
 

@@ -60,7 +60,7 @@ class ReferenceCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceTurn:
-    """What a reference solution does in answer to one user message: calls, then perhaps a reply."""
+    """Turn of a reference solution in answer to one user message: calls, then perhaps a reply."""
 
     calls: tuple[ReferenceCall, ...] = ()
     reply: str | None = None

@@ -1,4 +1,4 @@
-"""Where logs lie: the files and packs that a path leads to, at any depth.
+"""Places of logs: the files and packs that a path leads to, at any depth.
 
 Policy: a named path without any log is an error. What may not be looked into, or was cut off, is told together with
 what was found, so that nothing is left out in silence. A pack in a folder that cannot be read is listed as if it were a
@@ -203,7 +203,7 @@ def folder_of(path: Path) -> Path:
 
 
 def log_stamp(path: Path) -> str:
-    """What tells this state of a log from any other, without reading it; nothing where there is no such log."""
+    """Stamp that tells this state of a log from any other, without reading it; nothing where there is no such log."""
     try:
         if in_pack(path):
             return packed_digest(path)

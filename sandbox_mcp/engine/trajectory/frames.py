@@ -47,7 +47,7 @@ class Compressor:
             self._other = zstandard.ZstdCompressor(level=LEVEL).compressobj()
 
     def flushed(self, data: bytes) -> bytes:
-        """What brings the frame up to the end of this data."""
+        """Bytes that bring the frame up to the end of this data."""
         if sys.version_info >= (3, 14):
             return self._own.compress(data, self._own.FLUSH_BLOCK)
         return self._other.compress(data) + self._other.flush(self._flush)
@@ -68,7 +68,7 @@ def most_of(packed: int) -> int:
 
 
 def unpack(data: bytes) -> bytes:
-    """What a frame unpacks to, or its beginning. Raises an error of the module's own where it is damaged."""
+    """Unpack a frame, or its beginning. Raises an error of the module's own where it is damaged."""
     most = most_of(len(data))
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -124,7 +124,7 @@ def frames_in(data: mmap.mmap, path: str) -> Iterator[PackFrame]:
 
 
 def _written(data: mmap.mmap) -> int:
-    """How many bytes of a file were written: where the power failed, its end may be zeros that nobody wrote."""
+    """Number of bytes of a file that were written: where the power failed, its end may be zeros that nobody wrote."""
     end = len(data)
     while end >= ZEROS and data[end - ZEROS : end] == bytes(ZEROS):
         end -= ZEROS
@@ -138,19 +138,19 @@ def _magic(data: mmap.mmap, at: int) -> int:
 
 
 def _next_head(data: mmap.mmap, start: int) -> int | None:
-    """Where the next frame or index begins, as far as can be told from its first bytes."""
+    """Position of the next frame or index, as far as can be told from its first bytes."""
     places = (data.find(magic.to_bytes(4, "little"), start) for magic in (_DATA, _INDEX))
     return min((place for place in places if place >= 0), default=None)
 
 
 def _end_of_index(data: mmap.mmap, start: int, size: int) -> tuple[int, bool]:
-    """Where what is to be skipped ends, and whether it is whole; an index is JSON, and is so with its last bracket."""
+    """End of what is to be skipped, and whether it is whole; an index is JSON, and whole with its last bracket."""
     end = start + 8 + int.from_bytes(data[start + 4 : start + 8], "little")
     return end, start + 8 <= end <= size and (_magic(data, start) != _INDEX or data[end - 1 : end] == b"}")
 
 
 def _end_of_blocks(data: mmap.mmap, start: int, size: int) -> tuple[int, bool]:
-    """Where a frame ends, and whether it is whole; if it was cut off, where its last whole block ends."""
+    """End of a frame, and whether it is whole; if it was cut off, the end of its last whole block."""
     if start + 5 > size:
         return start, False
     told = data[start + 4]

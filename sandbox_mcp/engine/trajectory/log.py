@@ -42,12 +42,12 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        """Whether the session reached an end of its own."""
+        """True if the session reached an end of its own."""
         return self.ended is not None
 
 
 class Sink(Protocol):
-    """Where a session's events go."""
+    """Destination of a session's events."""
 
     def write(self, event: Event) -> None:
         """Keep one event, in order."""
@@ -67,7 +67,7 @@ class MemoryLog:
         self.events.append(event)
 
     def trajectory(self, path: str = "") -> Trajectory:
-        """What has been recorded so far, as if it had been written and read again."""
+        """Events recorded so far, as if they had been written and read again."""
         return assemble(self.events, path)
 
 

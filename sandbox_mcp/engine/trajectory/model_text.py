@@ -1,4 +1,4 @@
-"""What a model wrote, as any log can hold it: it need not be Unicode, nor the JSON object that was expected.
+"""Texts of a model as any log can hold them: they need not be Unicode, nor the JSON object that was expected.
 
 Policy: half a surrogate pair becomes the replacement character, never a question mark, because a user that is asked
 something answers. Arguments of a call that are a JSON object are passed on as one; anything else is passed on as the

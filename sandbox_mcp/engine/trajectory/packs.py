@@ -43,7 +43,7 @@ _END = b'{"event":"end",'
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a session lies: its frame, and the part of what that unpacks to."""
+    """Place of a session: its frame, and the part of the unpacked frame."""
 
     frame: PackFrame
     start: int
@@ -52,7 +52,7 @@ class _Place:
 
 
 class _Sessions(NamedTuple):
-    """What a pack holds: where each session lies, by name.
+    """Content of a pack: the place of each session, by name.
 
     ``cut`` is the byte at which it was cut off, ``lost`` the first at which sessions may have been lost of which not
     even the names are known; None if there is no such byte.
@@ -64,12 +64,12 @@ class _Sessions(NamedTuple):
 
 
 def in_pack(path: Path) -> bool:
-    """Whether a path is that of a session in a pack."""
+    """True if a path is that of a session in a pack."""
     return path.parent.name.endswith(PACKED)
 
 
 def is_pack(path: Path) -> bool:
-    """Whether a path has the name of a pack, and leads to a file."""
+    """True if a path has the name of a pack, and leads to a file."""
     return path.name.endswith(PACKED) and path.is_file()
 
 
@@ -86,7 +86,7 @@ class PackedSessions(NamedTuple):
 
 
 def packed_sessions(pack: Path) -> PackedSessions:
-    """What a pack holds.
+    """Sessions in a pack.
 
     Raises:
         TrajectoryError: it cannot be read.
@@ -96,7 +96,7 @@ def packed_sessions(pack: Path) -> PackedSessions:
 
 
 def has_log(path: Path) -> bool:
-    """Whether a path leads to a log in a pack that counts."""
+    """True if a path leads to a log in a pack that counts."""
     if not (in_pack(path) and is_pack(path.parent)):
         return False
     name = path.name.removesuffix(SUFFIX)
@@ -104,7 +104,7 @@ def has_log(path: Path) -> bool:
 
 
 def can_be_packed(lines: bytes) -> bool:
-    """Whether lines begin and end as our own logs do, so that a session can be told from the next without an index."""
+    """True if lines begin and end as our own logs do, so that a session can be told from the next without an index."""
     return lines.startswith(_SESSION) and lines.endswith(b"\n")
 
 
@@ -128,7 +128,7 @@ def packed_digest(path: Path) -> str:
 
 
 def packed_digests(pack: Path) -> Callable[[str], str]:
-    """What :func:`packed_digest` says of the sessions of a pack as it is now, by the names of their logs.
+    """Digests (:func:`packed_digest`) of a pack's sessions as it is now, by the names of their logs.
 
     It gives nothing for a log that the pack does not have.
 
@@ -232,7 +232,7 @@ class PackWriter:
 
 @lru_cache(maxsize=8)
 def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None) -> bytes:
-    """What a frame of a pack unpacks to; the last few are kept.
+    """Unpack a frame of a pack; the last few are kept.
 
     A frame with an index is known by that, or by its digest, so that what is kept never passes for a frame of another
     pack that got the same name later. A frame without an index is known by the state of its file.
@@ -261,7 +261,7 @@ def _place(path: Path) -> _Place:
 
 
 def _identity(path: Path) -> tuple[int, int, int]:
-    """What tells this state of a file from any other."""
+    """Stamp that tells this state of a file from any other."""
     try:
         status = path.stat()
     except OSError as error:
@@ -275,7 +275,7 @@ def _places(pack: Path) -> Mapping[str, _Place]:
 
 @lru_cache(maxsize=64)
 def _indexed(pack: Path, identity: tuple[int, int, int]) -> _Sessions:
-    """Where every session of a pack lies, by name, and where the pack was cut off or is damaged.
+    """Place of every session of a pack, by name, and the place where the pack was cut off or is damaged.
 
     Raises:
         TrajectoryError: it cannot be read, or nothing in it can be told from any other file.
@@ -355,5 +355,5 @@ def _left_out(pack: Path) -> frozenset[str]:
 
 
 def digest_of(lines: bytes) -> str:
-    """What tells these lines from any others."""
+    """Digest of these lines."""
     return blake2b(lines, digest_size=16).hexdigest()

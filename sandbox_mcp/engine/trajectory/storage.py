@@ -191,7 +191,7 @@ def _named(place: str, url: str) -> str:
 
 
 def _home() -> Path:
-    """Where copies lie: in the user's cache, or where ``SANDBOX_MCP_STORAGE`` says."""
+    """Home of copies: in the user's cache, or where ``SANDBOX_MCP_STORAGE`` says."""
     own = os.environ.get("SANDBOX_MCP_STORAGE")
     cache = os.environ.get("XDG_CACHE_HOME")
     return Path(own) if own else (Path(cache) if cache else Path.home() / ".cache") / "sandbox-mcp" / "storage"

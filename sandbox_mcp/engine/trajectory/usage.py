@@ -1,4 +1,4 @@
-"""What asking a model took, as it is counted while a session is played, and read out of logs and reports again."""
+"""Cost of asking a model, as it is counted while a session is played, and read out of logs and reports again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

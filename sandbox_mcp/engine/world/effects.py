@@ -1,4 +1,4 @@
-"""What a tool, an act of the user or an event may write: how that is declared, and that it writes nothing else."""
+"""Effects of a tool, an act of the user or an event: how they are declared, and that there are no others."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ WHOLE = "*"
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a tool may write: tables it adds rows to and removes rows from, and columns it updates (``*``: any)."""
+    """Effects of a tool: tables it adds rows to and removes rows from, and columns it updates (``*``: any)."""
 
     adds: frozenset[str] = frozenset()
     removes: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class Effects:
 
 
 def listed(said: str, given: Iterable[Any], what: str, where: str = "") -> tuple[Any, ...]:
-    """What a list of tables or columns names.
+    """Names in a list of tables or columns.
 
     Raises:
         WorldError: it is one of them alone, and not a list.
@@ -61,7 +61,7 @@ def listed(said: str, given: Iterable[Any], what: str, where: str = "") -> tuple
 def effects_of(
     adds: Iterable[type[Table]], updates: Iterable[object], removes: Iterable[type[Table]]
 ) -> Effects | None:
-    """What was declared, or None where nothing was.
+    """Declared effects, or None where nothing was declared.
 
     Raises:
         WorldError: something else than tables and columns is named.
@@ -91,7 +91,7 @@ def effects_of(
 def own_effects(
     adds: Iterable[type[Table]] | None, updates: Iterable[object] | None, removes: Iterable[type[Table]] | None
 ) -> Effects | None:
-    """What was declared, which may be that nothing is written; None where it was left open."""
+    """Declared effects, which may be none at all; None where they were left open."""
     if adds is None and updates is None and removes is None:
         return None
     return effects_of(adds or (), updates or (), removes or ()) or Effects()

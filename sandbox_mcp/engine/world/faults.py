@@ -1,4 +1,4 @@
-"""What a world may say no with, what becomes of a call then, and what shows that the world's own code is wrong.
+"""Errors of a world: those that refuse a call, and those that show that the world's own code is wrong.
 
 Policy: a ``ToolFault`` (or ``ValueError``, ``ConnectionError`` and the like) is an answer that the caller can act on. A
 ``WorldError`` is a mistake of whoever wrote the world: no call is to blame, and no session can go on after it.
@@ -22,7 +22,7 @@ Telling = Literal["all", "tool", "kind"]
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """Why a call failed: the kind, the exception's class name, and a text the caller can act on."""
+    """Reason for a call's failure: the kind, the exception's class name, and a text the caller can act on."""
 
     kind: ErrorKind
     type: str
@@ -30,11 +30,11 @@ class CallError:
 
     @property
     def text(self) -> str:
-        """What the caller is told."""
+        """Text for the caller."""
         return f"{self.type}: {self.message}"
 
     def told(self, told: Telling) -> str:
-        """What a caller is told, of a variant's ``told``; a refusal says all."""
+        """Text for a caller, of a variant's ``told``; a refusal says all."""
         silent = {"all": (), "tool": CHECKED, "kind": (*CHECKED, "execution")}[told]
         return f"{self.type}: the call failed" if self.kind in silent else self.text
 
@@ -44,7 +44,7 @@ class ToolFault(Exception):
 
 
 class NoDataError(ToolFault):
-    """What was asked for does not exist."""
+    """The object asked for does not exist."""
 
 
 class DuplicateError(ToolFault):
@@ -70,7 +70,7 @@ class WorldFailedError(WorldError):
 
 
 class NoJsonError(TypeError):
-    """What a tool returned is nothing that JSON has; ``place`` says where the tool stands, once that is known."""
+    """A tool returned something that JSON cannot hold; ``place`` says where the tool stands, once that is known."""
 
     def __init__(self, value: object) -> None:
         self.place = ""

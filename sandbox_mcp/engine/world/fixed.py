@@ -104,7 +104,7 @@ def _read(schema: TableSchema) -> FixedRows:
 
 
 def _raw_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """What stands in each line of a file, without the byte order mark with which spreadsheets begin one."""
+    """Cells of each line of a file, without the byte order mark with which spreadsheets begin one."""
     number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -147,7 +147,7 @@ _HELD: Mapping[str, str] = {
 
 
 def _parsed(item: Column, text: str) -> Any:
-    """What a field of text stands for in a column."""
+    """Parse a field of text as a column's value."""
     if text == "" and item.nullable:
         return None
     if item.type == "timestamp" and "-" in text[1:]:

@@ -1,4 +1,4 @@
-"""What a world's tables hold: the columns a scenario may fill, a tool may write and a milestone may compare."""
+"""Tables of a world: the columns a scenario may fill, a tool may write and a milestone may compare."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class CellRole:
-    """What a cell or an argument is for: ``table`` names the table whose rows an ``id`` points at."""
+    """Role of a cell or an argument: ``table`` names the table whose rows an ``id`` points at."""
 
     kind: RoleKind
     table: str = ""
@@ -48,7 +48,7 @@ class Column:
 
     @property
     def shown(self) -> bool:
-        """Whether results may have it."""
+        """True if results may have it."""
         return not self.hidden and (self.role is None or self.role.kind != "secret")
 
 

@@ -71,7 +71,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
-    """What :func:`column` and :func:`key` keep until the table's schema is made."""
+    """Options of :func:`column` and :func:`key`, kept until the table's schema is made."""
 
     default: Any = REQUIRED
     measure: DefaultMeasure | None = None
@@ -240,12 +240,12 @@ def cells_of(row: Table) -> Row:
 
 
 def is_table(kind: object) -> bool:
-    """Whether something is a table's class."""
+    """True if something is a table's class."""
     return isinstance(kind, type) and issubclass(kind, Table) and kind is not Table
 
 
 def schema_of(table: type[Table]) -> TableSchema:
-    """What a table's class declares.
+    """Schema that a table's class declares.
 
     Raises:
         WorldError: an annotation means no column, or there is not exactly one key.
@@ -351,7 +351,7 @@ def _default_measure(role: CellRole | None, within: float | None) -> tuple[Defau
 
 
 def measure_of(hint: Any) -> tuple[DefaultMeasure, float | None]:
-    """How a value with this annotation is compared where nothing says how: measure and tolerance."""
+    """Measure and tolerance of a value with this annotation where nothing says how to compare it."""
     _, role, within = role_in(without_null(hint)[0], None)
     return _default_measure(role, within)
 
@@ -360,7 +360,7 @@ _SCALARS: Mapping[Any, ColumnType] = {str: "string", float: "number", int: "inte
 
 
 def _held(hint: Any, role: CellRole | None, where: str) -> tuple[ColumnType, ColumnType | None, tuple[str | int, ...]]:
-    """What cells of an annotation hold, what a list among them holds, and the only values there may be."""
+    """Types in cells of an annotation, types in a list among them, and the only values there may be."""
     if role is not None and role.kind == "moment":
         return "timestamp", None, ()
     if get_origin(hint) is Literal:

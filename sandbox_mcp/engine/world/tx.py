@@ -138,7 +138,7 @@ class Tx:
 
     @property
     def knowledge(self) -> Any:
-        """What the world looks things up in."""
+        """Knowledge in which the world looks things up."""
         return self.transaction.knowledge
 
     def local(self, moment: float | None = None) -> datetime:

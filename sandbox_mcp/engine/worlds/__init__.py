@@ -187,7 +187,7 @@ def load(path: Path) -> tuple[World, ...]:
 
 
 class _Loaded(NamedTuple):
-    """What a Python file declares, and the files that were read for it."""
+    """Declarations in a Python file, and the files that were read for it."""
 
     worlds: tuple[World, ...]
     read: tuple[Path, ...]
@@ -226,7 +226,7 @@ def _loaded(path: Path) -> _Loaded:
 
 
 def _remedy(path: Path, error: BaseException) -> str:
-    """What to do about an import that fails although the module lies beside the world's file, or is its own package."""
+    """Remedy for an import that fails although the module lies beside the world's file, or is its own package."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name and path.name == "__init__.py" and name == path.parent.name:
         return f"; inside the package import with a dot, as in `from .tables import ...`, or install {name!r}"

@@ -1,4 +1,4 @@
-"""What asking a model comes to, whatever the protocol: which endpoint, how patiently, and what was answered.
+"""Requests to a model, whatever the protocol: the endpoint, the patience, and the answer.
 
 Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, an answer that is cut off or malformed)
 are retried with back-off, and ``Retry-After`` is honoured; faults that will not pass are told at once. No fault is an
@@ -25,7 +25,7 @@ class EndpointError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who a protocol comes from: its own address, and the variables that people keep another one and the key in.
+    """Origin of a protocol: its own address, and the variables that people keep another one and the key in.
 
     ``package`` has the provider's client.
     """
@@ -42,7 +42,7 @@ ANTHROPIC = Provider("https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROP
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """Which endpoint, which model, and how patient to be.
+    """Endpoint, model and patience.
 
     ``key_variable`` names the environment variable with the API key, None the provider's own; the key itself is kept
     nowhere. ``parameters`` go into every request as they are, for example ``temperature``. ``timeout`` is in seconds,
@@ -60,7 +60,7 @@ class EndpointSettings:
 
     @property
     def url(self) -> str:
-        """Where the endpoint is: as given, or as the environment says, or the provider's own."""
+        """Address of the endpoint: as given, or as the environment says, or the provider's own."""
         return self.base_url or os.environ.get(self.provider.url_variable) or self.provider.url
 
     @property
@@ -74,7 +74,7 @@ class EndpointSettings:
         return self.key_variable or self.provider.key_variable
 
     def problem(self, option: str = "") -> str | None:
-        """What keeps the endpoint from being asked at all, and what to do about it; None if nothing is known to.
+        """Obstacle to asking the endpoint at all, and its remedy; None if nothing is known.
 
         ``option`` is what the options begin with by which this endpoint is named, such as ``user-``.
         """
@@ -89,7 +89,7 @@ class EndpointSettings:
         return self.key_problem() or self.package_problem()
 
     def key_problem(self) -> str | None:
-        """What keeps the key from being sent: a client that refuses a header quotes it, and the key would be told."""
+        """Obstacle to sending the key: a client that refuses a header quotes it, and the key would be told."""
         if self.key is None or (self.key.isascii() and self.key.isprintable()):
             return None
         return f"cannot send the key in the variable {self.named_variable!r}: it is not one line of ASCII; set it again"
@@ -100,7 +100,7 @@ class EndpointSettings:
         return None if find_spec(package) else f"needs the package {package!r}; install it with: pip install {package}"
 
     def describe(self) -> Mapping[str, Any]:
-        """What a log may say of it: no key, and no credentials in the address."""
+        """Describe it for a log: no key, and no credentials in the address."""
         return {"model": self.model, "base_url": public_address(self.url), "parameters": dict(self.parameters)}
 
 
@@ -133,7 +133,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What the model said: text, calls, or both.
+    """Answer of the model: text, calls, or both.
 
     ``finish`` is why it stopped, as the endpoint names it. ``parts`` is what the endpoint wants to be shown again, in
     protocols in which an answer has parts that mean nothing elsewhere. ``reasoning`` is what it thought before it
@@ -172,7 +172,7 @@ class ModelEndpoint(ABC):
 
     @abstractmethod
     def _read(self, body: Any) -> ModelAnswer:
-        """What a response says.
+        """Read a response.
 
         Raises:
             ValueError, LookupError, TypeError, AttributeError: it does not have the form of an answer.
@@ -218,7 +218,7 @@ class ModelEndpoint(ABC):
 
 
 def _said(error: Any) -> str:
-    """What the endpoint itself said about its refusal: OpenAI's client gives what is under ``error``, others all."""
+    """Words of the endpoint about its refusal: OpenAI's client gives what is under ``error``, others all."""
     body: object = error.body
     for _ in range(2):
         if isinstance(body, Mapping):

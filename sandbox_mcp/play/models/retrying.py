@@ -32,7 +32,7 @@ async def _sleep(seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Pacing:
-    """How pauses are made: by which sleep, with how much of the half that is left to chance, and by which clock."""
+    """Pauses between tries: the sleep, the share of the half that is left to chance, and the clock."""
 
     sleep: Callable[[float], Awaitable[None]] = _sleep
     chance: Callable[[], float] = random.random

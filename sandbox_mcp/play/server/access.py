@@ -24,7 +24,7 @@ BEFORE, AFTER = "/s/", "/mcp"
 
 
 def session_path(token: str) -> str:
-    """Where on the server a session's MCP endpoint is."""
+    """Path of a session's MCP endpoint on the server."""
     return f"{BEFORE}{token}{AFTER}"
 
 

@@ -147,7 +147,7 @@ class Api:
         )
 
     async def get_session(self, request: Request) -> SessionInfo:
-        """How a session stands."""
+        """Report a session's state."""
         return _info(self._named(request))
 
     async def close_session(self, request: Request) -> SessionInfo:

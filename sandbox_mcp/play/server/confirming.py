@@ -99,7 +99,7 @@ class Confirming:
         return await _settled(opened, asked, answer.action, answer.content)
 
     async def answered(self, opened: OpenSession, call: AgentCall, params: Mapping[str, Any]) -> CallResult | None:
-        """What comes of the person's answer in ``params``; None where this call was not asked about."""
+        """Outcome of the person's answer in ``params``; None where this call was not asked about."""
         waiting = self._asked.get(opened, {})
         state = params.get("requestState")
         asked = waiting.get(state) if isinstance(state, str) else None
@@ -111,19 +111,19 @@ class Confirming:
 
 
 def message_for(call: AgentCall) -> str:
-    """What the person is asked."""
+    """Question to the person."""
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     shown = arguments if len(arguments) <= LONGEST else f"{arguments[:LONGEST]}... ({len(arguments)} characters)"
     return f"The assistant wants to call {call.name} with {shown}. Shall it?"
 
 
 def means_yes(action: object, content: object) -> bool:
-    """Whether an answer is a plain yes: a form that was sent off with the field ticked."""
+    """True if an answer is a plain yes: a form that was sent off with the field ticked."""
     return action == "accept" and _mapping(content).get(FIELD) is True
 
 
 def _asked(opened: OpenSession, call: AgentCall, refused: Refused) -> _Asked:
-    """What the person is shown: the call to confirm, or the words to answer."""
+    """Question as the person is shown it: the call to confirm, or the words to answer."""
     if isinstance(refused, Unanswered):
         return _Asked(call, refused, REPLY_FIELD, REPLY_SCHEMA, question_for(opened.session, refused.content))
     return _Asked(call, refused, FIELD, SCHEMA, message_for(call))
@@ -138,7 +138,7 @@ async def _settled(opened: OpenSession, asked: _Asked, action: object, content: 
 
 
 def has_forms(capabilities: ClientCapabilities | None) -> bool:
-    """Whether the client can show a form; one that names no mode means forms."""
+    """True if the client can show a form; one that names no mode means forms."""
     offered = capabilities.elicitation if capabilities else None
     return offered is not None and (offered.form is not None or offered.url is None)
 

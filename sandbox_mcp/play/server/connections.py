@@ -94,7 +94,7 @@ class Connections:
                 place.known[used] -= 1
 
     def took_leave(self, token: str, scope: Scope) -> bool:
-        """Whether a client ends, at the URL of a session that is gone, a connection that it had there."""
+        """True if a client ends, at the URL of a session that is gone, a connection that it had there."""
         used = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
         if scope["method"] != "DELETE" or self._farewells.get(used) != token:
             return False

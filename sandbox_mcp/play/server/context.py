@@ -1,4 +1,4 @@
-"""What a handler is told of a request. No part of the SDK's lifespan is used: a session outlives connections."""
+"""Facts on a request for a handler. No part of the SDK's lifespan is used: a session outlives connections."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a server answers for what it has none of.
+"""Answers of a server to requests for what it has none of.
 
 Policy: hosts ask for prompts and resources without looking whether they are offered, and some show their human an error
 for it. So every server offers both, and where there are none the lists are empty. Arguments that travel in a header as

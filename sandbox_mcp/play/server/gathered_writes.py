@@ -44,7 +44,7 @@ class GatheringTransport(asyncio.Transport):
             self._wire.write(b"".join(held) if len(held) > 1 else held[0])
 
     def get_write_buffer_size(self) -> int:
-        """How many bytes have been written and not been sent."""
+        """Number of bytes written and not yet sent."""
         return self._size + self._wire.get_write_buffer_size()
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class GatheringTransport(asyncio.Transport):
         self._switched(protocol)
 
     def is_closing(self) -> bool:
-        """Whether the connection is at its end."""
+        """True if the connection is at its end."""
         return self._wire.is_closing()
 
     def pause_reading(self) -> None:
@@ -74,5 +74,5 @@ class GatheringTransport(asyncio.Transport):
         self._wire.resume_reading()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What is known of the connection."""
+        """Facts on the connection."""
         return self._wire.get_extra_info(name, default)

@@ -1,4 +1,4 @@
-"""What stands before every route: who may address this server, and how long a request may be.
+"""Checks before every route: who may address this server, and how long a request may be.
 
 Policy: a page in a browser must not reach a server on its user's machine by way of a name that points there, so Host
 and Origin must be known names (421 and 403), written as a browser writes them and only once: what two readers could
@@ -98,7 +98,7 @@ class TokenDoor:
 
 
 def is_one_of(token: str | None, accepted: Iterable[str]) -> bool:
-    """Whether a token is accepted; takes as long for a wrong one as for a right one."""
+    """True if a token is accepted; takes as long for a wrong one as for a right one."""
     given = (token or "").encode()
     matches = [secrets.compare_digest(given, known.encode()) for known in accepted]
     return any(matches)

@@ -40,7 +40,7 @@ _SESSION = re.compile("/api/sessions/([^/]+)(?:/.*)?")
 
 
 class Inbox:
-    """Where a worker finds what others hand to it; it lasts as long as the process that made it."""
+    """Place where a worker finds what others hand to it; it lasts as long as the process that made it."""
 
     def __init__(self) -> None:
         self.reading, self.writing = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -49,7 +49,7 @@ class Inbox:
 
 
 class Desk:
-    """Where one worker hands connections to the others, and gets those that are its own."""
+    """Place where one worker hands connections to the others, and gets those that are its own."""
 
     def __init__(
         self, share: Share, inboxes: Sequence[Inbox], max_sessions: int, *, seats: bool, wires: Wires = NO_WIRES
@@ -220,7 +220,7 @@ class HandedProtocol(PatientProtocol):
 
     @property
     def next_begun(self) -> bool:
-        """Whether the beginning of a request has come in, here or with uvicorn."""
+        """True if the beginning of a request has come in, here or with uvicorn."""
         return bool(self._read) or super().next_begun
 
     def _feed(self) -> None:
@@ -256,7 +256,7 @@ class HandedProtocol(PatientProtocol):
 
 
 def _length_of_body(head: bytearray) -> float:
-    """How many bytes follow a head; without end where the body says by itself when it ends."""
+    """Number of bytes that follow a head; without end where the body says by itself when it ends."""
     if _CHUNKED.search(head):
         return inf
     length = _LENGTH.search(head)

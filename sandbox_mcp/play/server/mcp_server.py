@@ -60,14 +60,14 @@ class PreparedResult(Protocol):
 
 
 class Face(Protocol):
-    """What a server shows to a client, request by request."""
+    """Tools and instructions that a server shows to a client, request by request."""
 
     def presentation(self, ctx: Context) -> Presentation:
         """The tools it offers."""
         ...
 
     def instructions(self, ctx: Context) -> str:
-        """What it tells an agent that connects."""
+        """Instructions for an agent that connects."""
         ...
 
     async def call(
@@ -77,7 +77,7 @@ class Face(Protocol):
         ...
 
     def announces(self, ctx: Context) -> bool:
-        """Whether there are notices to read and to subscribe to."""
+        """True if there are notices to read and to subscribe to."""
         ...
 
     def attended(self, ctx: Context) -> OpenSession | None:
@@ -120,7 +120,7 @@ class SessionFace:
         return await self.find(ctx).call(name, arguments, meta=meta)
 
     def announces(self, ctx: Context) -> bool:
-        """Where something may happen by itself in the session."""
+        """True where something may happen by itself in the session."""
         return self.find(ctx).session.has_notices
 
     def attended(self, ctx: Context) -> OpenSession | None:
@@ -144,7 +144,7 @@ def _session_server(face: SessionFace, meter: CallMeter | None = None) -> Server
 
 
 def in_scope(ctx: Context) -> Any:
-    """What the HTTP application found for this request."""
+    """Find what the HTTP application attached to this request."""
     if ctx.request is None:
         raise RuntimeError("a routed server needs HTTP requests")
     return ctx.request.scope[SCOPE_KEY]
@@ -213,13 +213,13 @@ class Answering:
                 return await call_next(ctx)
 
     def answers_plainly(self, opened: OpenSession) -> bool:
-        """Whether a call at a session's URL can be made at once, without asking a person or a source outside."""
+        """True if a call at a session's URL can be made at once, without asking a person or a source outside."""
         face = self._face
         ours = type(face) is SessionFace and face.find is in_scope
         return ours and opened.session.spec.user_channel != "tool" and opened.session.live is None
 
     async def call_of(self, opened: OpenSession, params: Mapping[str, Any], *, newer: bool) -> dict[str, Any]:
-        """What comes of such a call as it travels, in the newer protocol or the older one."""
+        """Outcome of such a call as it travels, in the newer protocol or the older one."""
         name = name_in(params.get("name"))
         result = opened.call(name, params.get("arguments"), meta=params.get("_meta"))
         return await self._carried_out(name, result, LATEST_MODERN_VERSION if newer else LATEST_HANDSHAKE_VERSION)
@@ -241,7 +241,7 @@ class Answering:
         return wire
 
     async def _result(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | PreparedResult:
-        """What comes of a call, also of one about which the person at the client was or may be asked."""
+        """Outcome of a call, also of one about which the person at the client was or may be asked."""
         arguments = params.get("arguments")
         if "inputResponses" in params and (opened := self._face.attended(ctx)) is not None:
             answered = await self._confirming.answered(opened, AgentCall(name, arguments), params)

@@ -1,4 +1,4 @@
-"""What a monitor reads at ``/metrics``: open sessions, calls, and how long they took, of all workers together.
+"""Figures at ``/metrics`` for a monitor: open sessions, calls, and their durations, of all workers together.
 
 Policy: a call adds to a few numbers in memory that workers share, and each writes its own; everything else is done when
 it is asked for. Tools, sessions and tokens are not labels, since there is no end to them and they are private.
@@ -18,7 +18,7 @@ _WIDTH = len(BOUNDS) + 3
 
 
 class CallMeter:
-    """How many calls each of ``workers`` processes has answered, by duration; this one is ``index``."""
+    """Counts of calls that each of ``workers`` processes has answered, by duration; this one is ``index``."""
 
     def __init__(self, workers: int = 1) -> None:
         self._figures = memoryview(mmap.mmap(-1, 8 * _WIDTH * workers)).cast("d")

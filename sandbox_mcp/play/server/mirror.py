@@ -190,7 +190,7 @@ async def mirrored(upstream: Upstream, recorder: TapeWriter, tell: Tell) -> Asyn
 
 
 class _Mirror:
-    """What the client is offered, and the calls that go through."""
+    """Tools that the client is offered, and the calls that go through."""
 
     def __init__(self, client: Client, recorder: TapeWriter, tell: Tell) -> None:
         self._client = client
@@ -213,7 +213,7 @@ class _Mirror:
         )
 
     async def listed(self) -> Sequence[Tool]:
-        """What the server lists at this moment; of several tools of one name the last."""
+        """List what the server lists at this moment; of several tools of one name the last."""
         found = await tools_of(self._client)
         self._tools = {tool.name: tool for tool in found}
         for name, times in Counter(tool.name for tool in found).items():
@@ -257,7 +257,7 @@ class _Mirror:
         return result
 
     async def _answer(self, params: CallToolRequestParams) -> CallToolResult:
-        """What the server answers; anything else that comes of a call is told, because it does not go onto the tape."""
+        """Answer of the server; anything else that comes of a call is told, because it does not go onto the tape."""
         name = params.name
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=params.arguments))
         try:
@@ -284,7 +284,7 @@ class _Mirror:
 
 
 def _changed_at_replay(tool: Tool, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:
-    """What a recorded world would change."""
+    """Changes that a recorded world would make."""
     blocks = cast("list[Mapping[str, Any]]", result.get("content") or [])
     kinds = [str(block.get("type")) for block in blocks]
     if result.get("isError") is True:

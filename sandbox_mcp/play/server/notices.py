@@ -1,4 +1,4 @@
-"""What the world has announced, as a resource, and telling those who subscribed to it when there is more.
+"""Announcements of the world as a resource, with notices to those who subscribed.
 
 Policy: the resource says nothing that the agent is not told anyway with its next result. Reading it is not recorded,
 and does not count as having been told. A client of the older protocol subscribes to the resource and is told on the

@@ -1,4 +1,4 @@
-"""How long the server waits for a client, and how many it lets wait at a time.
+"""Time limits of the server for clients, and the number that it lets wait at a time.
 
 Policy: who has begun a request gets a limited time to finish it, and who does not fetch an answer is let go. When all
 places are taken, the client that has been silent longest makes room, so that no number of half-sent requests shuts
@@ -26,7 +26,7 @@ LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds the server waits, and for how many clients at a time.
+    """Seconds that the server waits, and number of clients at a time.
 
     ``head`` is for the head of a request, from the connection or its first byte on. ``body`` is for what follows the
     head. ``fetch`` is for a client that does not read its answer. ``idle`` is how long a connection stays open between
@@ -91,7 +91,7 @@ class PatientProtocol(asyncio.Protocol):
 
     @property
     def answering(self) -> bool:
-        """Whether a whole request has come in whose answer has not gone out."""
+        """True if a whole request has come in whose answer has not gone out."""
         cycle = self._http.cycle
         return cycle is not None and not cycle.response_complete and not cycle.more_body
 
@@ -174,7 +174,7 @@ class PatientProtocol(asyncio.Protocol):
             self._until = asyncio.get_running_loop().call_later(seconds, self._too_late, awaited[0])
 
     def _owed(self) -> tuple[str, object] | None:
-        """What the client has yet to send, of which request; None where it is for us to answer."""
+        """Bytes that the client has yet to send, and of which request; None where it is for us to answer."""
         cycle = self._http.cycle
         if cycle is None:
             return "head", None
@@ -188,13 +188,13 @@ class PatientProtocol(asyncio.Protocol):
         return None if self._http.timeout_keep_alive_task is not None else ("idle", cycle)
 
     def _is_in_a_body(self, cycle: Any) -> bool:
-        """Whether the body of the last request has not come in whole; uvicorn does not say so of one answered early."""
+        """True if the body of the last request has not come in whole; uvicorn does not say so of one answered early."""
         parser = getattr(self._http, "conn", None)
         return not cycle.response_complete if parser is None else str(parser.their_state) == "SEND_BODY"
 
     @property
     def next_begun(self) -> bool:
-        """Whether the beginning of a request has come in, behind one that has been answered."""
+        """True if the beginning of a request has come in, behind one that has been answered."""
         parser = getattr(self._http, "conn", None)  # httptools, which may be installed too, does not tell
         return self._http.timeout_keep_alive_task is None if parser is None else bool(parser.trailing_data[0])
 
@@ -217,7 +217,7 @@ class PatientProtocol(asyncio.Protocol):
 
 
 def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
-    """How uvicorn runs an application: no access log, because paths hold secrets, and no line per broken request.
+    """Settings of uvicorn: no access log, because paths hold secrets, and no line per broken request.
 
     WebSockets are there where their library is. They are not compressed, which would take some 60 KB each, and a
     client that a step of training keeps busy has minutes to answer a ping.
@@ -244,11 +244,11 @@ def uvicorn_config(app: Any, connections: PatientConnections) -> Any:
 
 
 def _tells_of_a_fault(record: logging.LogRecord) -> bool:
-    """Whether a message is more than the stack of a request that was broken off because the server stopped."""
+    """True if a message is more than the stack of a request that was broken off because the server stopped."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def affordable(most: int) -> int:
-    """How many connections this process can hold open, at most ``most``, with the descriptors it may have."""
+    """Number of connections this process can hold open, at most ``most``, with the descriptors it may have."""
     descriptors = room_for_files(most)
     return max(FEWEST, min(most, descriptors - min(RESERVED, descriptors // 2)))

@@ -44,7 +44,7 @@ DISMISSED = (
 
 
 def question_for(session: Session, content: str) -> str:
-    """What the person reads above the field for their answer."""
+    """Question above the field for the person's answer."""
     said = content if len(content) <= LONGEST else f"{content[:LONGEST]}... ({len(content)} characters)"
     spec = session.spec.scenario.user
     return f"The assistant says: {said}\n\nYou play the user, who began with: {spec.opening}\n{briefing(spec)}"
@@ -53,7 +53,7 @@ def question_for(session: Session, content: str) -> str:
 async def settle_reply(
     opened: OpenSession, asked: Unanswered, action: object, reply: object, channel: Mapping[str, Any]
 ) -> CallResult:
-    """What comes of the person's answer: their words, their leaving, or that there was none."""
+    """Outcome of the person's answer: their words, their leaving, or that there was none."""
     if action == "decline":
         return await opened.answered(asked.content, UserTurn(None, channel))
     if action != "accept" or not isinstance(reply, str) or not reply.strip():

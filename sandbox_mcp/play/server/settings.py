@@ -1,4 +1,4 @@
-"""What a server may be told, and the one rule about where it may listen.
+"""Settings of a server, and the one rule about where it may listen.
 
 Policy: beyond this machine only with a list of hosts it answers to and a token that clients must show. The credential
 of a harness and those of agents are never the same.
@@ -26,7 +26,7 @@ def new_token() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a server behaves.
+    """Behaviour of a server.
 
     ``api_token`` opens the control API. ``lobby_tokens`` open the lobby, each its own; none means that anybody who
     reaches the server shares one. ``auth`` demands the session's own bearer at its URL. ``hosts`` are the names, beside

@@ -303,7 +303,7 @@ class ServedMock:
 
     @property
     def calls(self) -> int:
-        """How many calls there were."""
+        """Number of calls."""
         return self.mock.calls
 
 

@@ -1,4 +1,4 @@
-"""What the server tells OpenTelemetry: how long requests of MCP and of HTTP took, and how many sessions are open.
+"""Telemetry of the server: durations of requests of MCP and of HTTP, and the number of open sessions.
 
 Policy: a call's span is made where the call is recorded, see :mod:`sandbox_mcp.play.telemetry.spans`; here it is said
 which request it was for. Only a call that left no record gets its span here; the SDK makes those of all other requests.
@@ -80,7 +80,7 @@ class TracedRequests:
 
 
 def _request(ctx: Context) -> RequestTrace:
-    """What is known of a request. A trace context in its ``_meta`` counts before one in the HTTP headers."""
+    """Facts on a request. A trace context in its ``_meta`` counts before one in the HTTP headers."""
     attributes = {"mcp.method.name": ctx.method, "mcp.protocol.version": ctx.protocol_version}
     if ctx.request_id is not None:
         attributes["jsonrpc.request.id"] = str(ctx.request_id)

@@ -139,7 +139,7 @@ class Keeper:
             self._ended()
 
     def _work(self, index: int, mask: set[signal.Signals | int]) -> NoReturn:
-        """What a worker does; it never returns to the keeper's caller."""
+        """Run a worker; it never returns to the keeper's caller."""
         code = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal's keys the keeper tells

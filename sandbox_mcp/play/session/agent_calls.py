@@ -38,7 +38,7 @@ def with_notices(text: str, notices: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a caller gets: the result as one JSON object, or an error text."""
+    """Result for a caller: one JSON object, or an error text."""
 
     structured: Mapping[str, Any]
     error: str | None = None
@@ -84,7 +84,7 @@ class Due:
 
 
 class AgentCalls:
-    """What calls can be made in one session, under what names, and what stands in their way."""
+    """Calls that can be made in one session, their names, and their obstacles."""
 
     def __init__(self, spec: SessionSpec, tools: Mapping[str, PresentedTool], stage: Stage) -> None:
         """``tools`` are those that the agent sees, which in free text are not those that it can use."""
@@ -136,7 +136,7 @@ class AgentCalls:
         return replace(outcome, fault=replace(outcome.fault, message=speak(outcome.fault.message, shown)))
 
     def shown(self, outcome: Outcome, meta: Mapping[str, Any]) -> CallResult:
-        """What the agent gets to see of an outcome that was recorded with ``meta``."""
+        """Result that the agent gets to see of an outcome that was recorded with ``meta``."""
         fault = outcome.fault
         if fault:
             text = fault.told(self._told)

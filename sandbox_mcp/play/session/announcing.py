@@ -1,4 +1,4 @@
-"""What falls due in the world of a session while it goes on, and is told to its agent.
+"""Events that fall due in the world of a session while it goes on, and are told to its agent.
 
 Policy: the world has its say after every batch of calls, with the user's word for it where there is one, and after
 every exchange with the user. What has fallen due by then happens at once and takes no time, and is told with whatever
@@ -56,7 +56,7 @@ class Announcements:
         self._had_its_say(now)
 
     def take(self) -> list[str]:
-        """What the agent has yet to hear, which counts as heard from now on."""
+        """Take the events that the agent has yet to be told, which counts as told from now on."""
         taken, self._untold = self._untold, []
         return taken
 
@@ -81,7 +81,7 @@ class Announcements:
 
 
 def _begins_anew(event: Message | ToolCall, before: Message | ToolCall | None) -> bool:
-    """Whether the world was asked for what has fallen due between two recorded events, if there was no crash.
+    """True if the world was asked for what has fallen due between two recorded events, if there was no crash.
 
     What followed last may have been cut short, so what was due since then has to be looked at again.
     """

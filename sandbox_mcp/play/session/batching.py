@@ -1,4 +1,4 @@
-"""Which calls belong together, when all that is known of them is when they arrived.
+"""Batches: calls that belong together, when all that is known of them is when they arrived.
 
 Policy: calls are a batch when the second arrived before the first one's result was sent, or when the client marks them
 as one. A call that comes after a pause is held back for a moment, because its sender has been thinking and may have
@@ -118,7 +118,7 @@ class Batcher:
         return batch.results[number]
 
     def _is_alone(self, mark: Mark | None) -> bool:
-        """Whether nothing can belong to a call, so that there is nothing to wait for."""
+        """True if nothing can belong to a call, so that there is nothing to wait for."""
         if mark is not None:
             return mark.size == 1 and mark.id not in self._open
         return not self._open and (self._window <= 0 or time.monotonic() - self._last < PAUSE)

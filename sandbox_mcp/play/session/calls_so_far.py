@@ -1,4 +1,4 @@
-"""What the session knows of the agent when it speaks to the user: what it has called, and whether the wish is met.
+"""State of the agent when it speaks to the user: its calls, and whether the wish is met.
 
 Policy: a wish counts as met once the calls with which some reference solution acts, or for a wish to be told something
 its last look-up, have succeeded with the same plain arguments. That is strict on purpose: whoever takes it for not met
@@ -29,7 +29,7 @@ class CallsSoFar:
         self.fresh += 1
 
     def line(self, text: str) -> Line:
-        """What the agent says, with what the session knows; the count begins anew."""
+        """Words of the agent, with what the session knows; the count begins anew."""
         heard = Line(
             "agent", as_read(text), self.fresh, any(self._meets(solution) for solution in self.scenario.solutions)
         )
@@ -51,7 +51,7 @@ class CallsSoFar:
 
 
 def _is(deed: PlannedCall, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call is a planned one: every value that is neither prose nor taken from a result is the same."""
+    """True if a call is a planned one: every value that is neither prose nor taken from a result is the same."""
     return tool == deed.tool and all(
         arguments.get(name) == value
         for name, value in deed.arguments.items()

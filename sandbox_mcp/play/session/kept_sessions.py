@@ -43,7 +43,7 @@ LAST_LINE = 16_384
 
 @dataclass(frozen=True, slots=True)
 class SessionUrl:
-    """How a session is reached: at the URL of ``token`` with ``bearer``, or at ``seat`` if the lobby began it."""
+    """Address of a session: the URL of ``token`` with ``bearer``, or ``seat`` if the lobby began it."""
 
     token: str
     bearer: str
@@ -114,11 +114,11 @@ class KeptSessions(SessionManager):
                     self._over.add(address.token)  # others may ask for its place
 
     def owns(self, address: SessionUrl) -> bool:
-        """Whether the session at that address is this manager's."""
+        """True if the session at that address is this manager's."""
         return self._share is None or self._share.owns(address.token if address.seat is None else address.seat)
 
     def is_here(self, key: str) -> bool:
-        """Whether what is known by a key falls to this process."""
+        """True if what is known by a key falls to this process."""
         return self._share is None or self._share.owns(key)
 
     def create(
@@ -273,7 +273,7 @@ class KeptSessions(SessionManager):
 
     @property
     def open_anywhere(self) -> int:
-        """How many sessions all processes have open that share the work."""
+        """Number of sessions open in all processes that share the work."""
         return len(self) if self._share is None else sum(self._share.tallies.of_each(OPEN))
 
     def __len__(self) -> int:
@@ -298,7 +298,7 @@ class KeptSessions(SessionManager):
 
 
 def seat_of(token: str) -> str:
-    """What a seat of the lobby is called in a folder: nothing from which its token could be learnt."""
+    """Name of a seat of the lobby in a folder, from which its token cannot be learnt."""
     return sha256(token.encode()).hexdigest()[:16]
 
 
@@ -319,7 +319,7 @@ def cared_for(folder: Path) -> Generator[None]:
 
 
 def _has_end(path: Path) -> bool:
-    """Whether the last line of a log is the end of its session; only that line is read."""
+    """True if the last line of a log is the end of its session; only that line is read."""
     with suppress(OSError), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - LAST_LINE))

@@ -173,7 +173,7 @@ class SessionManager:
         return opened
 
     def is_here(self, key: str) -> bool:  # noqa: ARG002
-        """Whether what is known by a key is looked after in this process; always, where there is but one."""
+        """True if what is known by a key is looked after in this process; always, where there is but one."""
         return True
 
     def named(self, name: str) -> OpenSession | None:  # noqa: ARG002
@@ -247,7 +247,7 @@ class SessionManager:
 
     @property
     def open_anywhere(self) -> int:
-        """How many sessions are open in this process and in all that share the work with it."""
+        """Number of sessions open in this process and in all that share the work with it."""
         return len(self)
 
     def __bool__(self) -> bool:

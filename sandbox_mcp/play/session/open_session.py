@@ -138,7 +138,7 @@ class OpenSession:
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done in the session just now."""
+        """True if something is being done in the session just now."""
         return self._lock.locked()
 
     def turn(self) -> AbstractAsyncContextManager[None]:
@@ -190,7 +190,7 @@ class OpenSession:
         return results
 
     async def _made(self, work: Callable[[], _T]) -> _T:
-        """What comes of calls: in another thread where they may ask live sources, which others need not wait for."""
+        """Run calls: in another thread where they may ask live sources, which others need not wait for."""
         if self.session.live is None:
             return work()
         with self.session.handing_back(anyio.from_thread.run_sync):

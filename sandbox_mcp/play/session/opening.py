@@ -1,4 +1,4 @@
-"""How a session begins: what defines it, what its log's first line says, and what agent and user are told.
+"""Opening of a session: its definition, the first line of its log, and the texts for agent and user.
 
 Policy: a session goes on only from a log that began as it would begin now.
 """
@@ -26,7 +26,7 @@ INSTRUCTIONS = "instructions"
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """Which scenario, how it is presented, and who takes part. The same spec gives the same world, tools and ids.
+    """Scenario, presentation and participants. The same spec gives the same world, tools and ids.
 
     ``user_channel`` says who drives: ``harness`` (the harness takes the agent's final text as its turn) or ``tool``
     (the agent calls ``send_message_to_user``). ``agent`` is whatever is known of the agent, for the log. If it has
@@ -67,7 +67,7 @@ class SessionSpec:
 
     @property
     def instructions(self) -> str:
-        """What the agent is told before the conversation."""
+        """Instructions of the agent before the conversation."""
         chosen = self.agent.get(INSTRUCTIONS)
         text = cast("Mapping[str, Any]", chosen).get("text") if isinstance(chosen, Mapping) else None
         briefing = text if isinstance(text, str) else self.scenario.home.briefing
@@ -76,7 +76,7 @@ class SessionSpec:
 
 
 def chosen_instructions(name: str, text: str) -> Mapping[str, Any]:
-    """What to add to the description of an agent that is to be told this text."""
+    """Text to add to the description of an agent that gets this text."""
     return {INSTRUCTIONS: {"name": name, "text": text}}
 
 
@@ -115,7 +115,7 @@ def started_event(
 
 
 def tool_spec(tool: PresentedTool) -> ToolSpec:
-    """What the log says about a tool as it was presented."""
+    """Describe a tool for the log as it was presented."""
     return ToolSpec(
         name=tool.name,
         tool=tool.tool.name,
@@ -127,7 +127,7 @@ def tool_spec(tool: PresentedTool) -> ToolSpec:
 
 
 def user_briefing(user: UserSpec) -> str:
-    """What the simulated user is told: its goal, what it refuses, and where its knowledge ends."""
+    """Briefing of the simulated user: its goal, what it refuses, and where its knowledge ends."""
     parts = [" ".join((user.goal, *user.wants_not))]
     if user.knows:
         parts.append("You know: " + " ".join(user.knows))

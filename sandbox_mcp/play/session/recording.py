@@ -1,4 +1,4 @@
-"""What a session writes down: its events, numbered and stamped, one after the other.
+"""Record of a session: its events, numbered and stamped, one after the other.
 
 Policy: the number of an event is its place in the log; calls and batches are named after it. ``wall`` is the time of
 the real clock, which a session looks at for nothing else. An event that could not be kept is not counted.

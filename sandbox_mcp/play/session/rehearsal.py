@@ -38,7 +38,7 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What came of it: the log, the world afterwards, the calls in the order of the plan, and the turns that were said.
+    """Outcome of a rehearsal: the log, the world afterwards, the calls in the order of the plan, and the turns said.
 
     ``results`` are the values by label.
     """
@@ -51,7 +51,7 @@ class Rehearsed:
 
     @property
     def ending(self) -> str | None:
-        """Why the session ended; None if it did not."""
+        """Reason for the session's end; None if it did not end."""
         return self.log.ended.reason if self.log.ended else None
 
 

@@ -42,7 +42,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the user did after the agent spoke: ``text`` is None once the conversation is over.
+    """Answer of the user to the agent: ``text`` is None once the conversation is over.
 
     ``notices`` is what has been announced since the agent last heard from it.
     """
@@ -106,7 +106,7 @@ class Session:
         return self.call_batch([AgentCall(name, arguments, meta or {})])[0]
 
     def look_up(self, calls: Sequence[AgentCall]) -> Callable[[], None] | None:
-        """What may be done in another thread before these calls, so that they do not take long; None if nothing.
+        """Work that may be done in another thread before these calls, so that they do not take long; None if nothing.
 
         It looks up in the offline sources what they remember from then on, and leaves the session as it is. Live
         sources are asked by the calls alone, because asking costs, or is recorded.
@@ -315,17 +315,17 @@ class Session:
 
     @property
     def over(self) -> bool:
-        """Whether the session has ended."""
+        """True if the session has ended."""
         return self.ended is not None
 
     @property
     def awaits_user(self) -> bool:
-        """Whether what the agent says next will be answered, rather than end the session at its limit."""
+        """True if what the agent says next will be answered, rather than end the session at its limit."""
         return not self.over and self.turns + 1 < self.spec.scenario.max_turns
 
     @property
     def dialogue(self) -> tuple[Line, ...]:
-        """What user and agent have said so far."""
+        """Dialogue of user and agent so far."""
         return tuple(self._dialogue)
 
     @property
@@ -335,7 +335,7 @@ class Session:
 
     @property
     def has_notices(self) -> bool:
-        """Whether something may fall due in this world, and there may thus be something to announce."""
+        """True if something may fall due in this world, and there may thus be something to announce."""
         due = {event.table.name for event in self.stage.home.events}
         return bool(due) and (
             any(self.stage.state.table(table) for table in due)
@@ -343,7 +343,7 @@ class Session:
         )
 
     def shown(self, event: ToolCall) -> CallResult:
-        """What the agent got to see of a call of its own, announcements left out."""
+        """Result that the agent got to see of its own call, announcements left out."""
         tool = self.stage.home.tools.get(event.tool or "")
         return self._calls.shown(Outcome(tool, event.arguments, result=event.result, fault=event.error), event.meta)
 

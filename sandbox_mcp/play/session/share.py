@@ -13,7 +13,7 @@ OPEN, OVER = 0, 1
 
 
 class Tallies:
-    """How many sessions each of ``count`` processes has open, and how many of those are over."""
+    """Numbers of open and of ended sessions in each of ``count`` processes."""
 
     def __init__(self, count: int) -> None:
         self._figures = memoryview(mmap.mmap(-1, 16 * count)).cast("q")
@@ -30,15 +30,15 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one process looks after: the sessions that fall to ``index``."""
+    """Sessions that one process looks after: those that fall to ``index``."""
 
     index: int
     tallies: Tallies
 
     def owner(self, key: str) -> int:
-        """Which process looks after the session of a token, or after a seat."""
+        """Process that looks after the session of a token, or a seat."""
         return crc32(key.encode()) % self.tallies.count
 
     def owns(self, key: str) -> bool:
-        """Whether this process looks after the session of a token, or after a seat."""
+        """True if this process looks after the session of a token, or after a seat."""
         return self.owner(key) == self.index

@@ -127,7 +127,7 @@ class StoredSession(OpenSession):
 
 
 def has_opened(trajectory: Trajectory) -> bool:
-    """Whether the user has spoken; before that, nothing has happened that could be gone on with."""
+    """True if the user has spoken; before that, nothing has happened that could be gone on with."""
     return any(event.event == "message" and event.sender == "user" for event in trajectory.events)
 
 
@@ -191,7 +191,7 @@ class StateDir:
             raise
 
     def _claimed(self, session_id: str) -> bool:
-        """Whether an id was free, and is now taken: two processes that begin at the same moment get one each."""
+        """True if an id was free, and is now taken: two processes that begin at the same moment get one each."""
         with usable(self._folder), suppress(FileExistsError):
             self._log_of(session_id).touch(exist_ok=False)
             return True

@@ -142,7 +142,7 @@ def _result(said: str, question: "FillQuestion") -> Mapping[str, Any]:
 
 
 def _gives_objects(question: "FillQuestion") -> bool:
-    """Whether the tool's results are objects, as the server said or as its recorded results are."""
+    """True if the tool's results are objects, as the server said or as its recorded results are."""
     if isinstance(question.tool.listed.get("outputSchema"), Mapping):
         return True
     own = [call for call in question.examples if call.deed[0] == question.tool.name and not call.refused]

@@ -30,7 +30,7 @@ logger = logging.getLogger("sandbox_mcp.play.telemetry")
 
 @dataclass(slots=True)
 class RequestTrace:
-    """What a span tells of the MCP request that a call came with; ``parent`` is the caller's context.
+    """MCP request that a call came with, as a span tells it; ``parent`` is the caller's context.
 
     ``told`` is set once a span has told of the request.
     """
@@ -53,7 +53,7 @@ def answering(request: RequestTrace | None) -> None:
 
 
 def exporting() -> "Exporting | None":
-    """Where telemetry goes: where the variables say, or to the provider of the program that this is part of."""
+    """Destination of telemetry: where the variables say, or the provider of the program that this is part of."""
     found = _process().exporting
     if found is not None or "opentelemetry.sdk.trace" not in sys.modules:
         return found
@@ -110,7 +110,7 @@ def close() -> None:
 
 
 class _Process:
-    """Where this process exports to, worked out on first use; ``own`` says that it runs nothing but our code."""
+    """Destination of this process, worked out on first use; ``own`` says that it runs nothing but our code."""
 
     own = False
 

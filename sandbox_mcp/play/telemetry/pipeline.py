@@ -65,7 +65,7 @@ class ChosenIds(IdGenerator):
         return self._usual.generate_span_id() if chosen is None else chosen.span_id
 
     def is_trace_id_random(self) -> bool:
-        """Whether new trace ids are random; a chosen one was made in the same way."""
+        """True if new trace ids are random; a chosen one was made in the same way."""
         return self._usual.is_trace_id_random()
 
 
@@ -206,7 +206,7 @@ def _exporter(signal: Signal, name: str) -> Any:
 
 
 def of_program() -> Exporting | None:
-    """What the program has set up for itself, if it is the SDK's."""
+    """Provider that the program has set up for itself, if it is the SDK's."""
     provider = trace.get_tracer_provider()
     return _of_provider(provider) if isinstance(provider, TracerProvider) else None
 

@@ -59,7 +59,7 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Session:
-    """What is known of a session as long as it lasts."""
+    """State of a session as long as it lasts."""
 
     started: SessionStarted
     context: SpanContext
@@ -184,7 +184,7 @@ class TracedSink:
         span.end(max(at, turn.begun))
 
     def _words(self, session: _Session, turn: _Turn, said: Message | None) -> dict[str, str]:
-        """What the agent was given and what it said; tools and instructions with the first turn."""
+        """Input and words of the agent; tools and instructions with the first turn."""
         told = {"gen_ai.input.messages": _json([_message("user", turn.told)])}
         if said is not None:
             told["gen_ai.output.messages"] = _json([_message("assistant", said.content) | {"finish_reason": "stop"}])
@@ -297,7 +297,7 @@ def tell(out: Exporting, started: SessionStarted, figures: Mapping[str, float | 
 
 
 def about(started: SessionStarted) -> dict[str, Any]:
-    """What every span of a session tells. Names of sessions recur from run to run, so their time is added."""
+    """Attributes of every span of a session. Names of sessions recur from run to run, so their time is added."""
     begun = started.wall.get("time")
     told: dict[str, Any] = {
         "gen_ai.conversation.id": f"{started.session}@{begun:.6f}" if isinstance(begun, float) else started.session
@@ -321,7 +321,7 @@ def _naming(event: SessionStarted | Message, context: SpanContext) -> Mapping[st
 
 
 def _at(event: Event) -> int:
-    """When an event happened, in nanoseconds since 1970."""
+    """Time of an event, in nanoseconds since 1970."""
     seconds = event.wall.get("time")
     return int(seconds * NANO) if isinstance(seconds, int | float) else 0
 

@@ -1,4 +1,4 @@
-"""What the standard variables ask for.
+"""Requests in the standard variables.
 
 Policy: as OpenTelemetry's specification of environment variables has it, but that nothing is exported where no variable
 asks for it: ``otlp`` is the default of a signal only where an endpoint is named.
@@ -44,5 +44,5 @@ def protocol(signal: Signal, variables: Mapping[str, str]) -> str:
 
 
 def shows_content(variables: Mapping[str, str]) -> bool:
-    """Whether what was said, given and returned may be exported."""
+    """True if what was said, given and returned may be exported."""
     return variables.get(CONTENT, "").strip().lower() in ON_SPANS

@@ -121,7 +121,7 @@ class Episode:
 
     @property
     def over(self) -> bool:
-        """Whether the episode has ended."""
+        """True if the episode has ended."""
         return self.session.over
 
     @property

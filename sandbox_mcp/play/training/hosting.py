@@ -43,7 +43,7 @@ class HostedEpisode:
 
     @property
     def over(self) -> bool:
-        """Whether the episode has ended."""
+        """True if the episode has ended."""
         return self.opened.session.over
 
     async def call(self, calls: Sequence[tuple[str, object]]) -> list[CallResult]:

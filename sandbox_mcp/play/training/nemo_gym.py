@@ -179,7 +179,7 @@ def last_words(response: Mapping[str, Any]) -> str:
 
 
 def _access(episode: HostedEpisode) -> dict[str, Any]:
-    """How an agent reaches the session's tools by MCP."""
+    """Address and headers by which an agent reaches the session's tools over MCP."""
     opened = episode.opened
     headers = {TOKEN: opened.token, "Authorization": f"Bearer {opened.bearer}"}
     return {"server_name": "sandbox", "url_path": session_path(opened.token), "transport": "http", "headers": headers}

@@ -163,7 +163,7 @@ class OpenEnvClient:
         return told(result)
 
     def state(self) -> dict[str, Any]:
-        """How the episode stands."""
+        """State of the episode."""
         if self.episode is None:
             return {"episode_id": None, "step_count": 0}
         return {

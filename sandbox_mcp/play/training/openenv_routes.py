@@ -320,7 +320,7 @@ class OpenEnvWire:
             return _refused(error)
 
     async def state(self, request: Request) -> Response:
-        """How the episode of ``?episode_id=`` stands."""
+        """State of the episode of ``?episode_id=`` stands."""
         client = self._kept(request.query_params.get("episode_id"))
         return JSONResponse(client.state() if client else {"episode_id": None, "step_count": 0})
 

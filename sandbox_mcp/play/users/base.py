@@ -71,7 +71,7 @@ class UserTurn:
 
     @property
     def ends(self) -> bool:
-        """Whether the user ends the conversation."""
+        """True if the user ends the conversation."""
         return self.says is None
 
 

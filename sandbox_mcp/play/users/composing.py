@@ -63,7 +63,7 @@ _NOW = (
 
 
 def _touches(text: str, phrase: str) -> bool:
-    """Whether a phrase occurs in a text as whole words."""
+    """True if a phrase occurs in a text as whole words."""
     start = text.find(phrase)
     while start >= 0:
         end = start + len(phrase) + (text[start + len(phrase) :][:1] == "s")
@@ -79,33 +79,33 @@ def requests(text: str) -> str:
 
 
 def refuses(answer: Answer) -> bool:
-    """Whether an answer says no."""
+    """True if an answer says no."""
     return bool(_REFUSING.match(answer.say))
 
 
 def grants(answer: Answer) -> bool:
-    """Whether an answer gives leave."""
+    """True if an answer gives leave."""
     return bool(_GRANTING.match(answer.say))
 
 
 def wants_leave(reading: ActReading) -> bool:
-    """Whether leave is asked beside a question for something else: by a question of its own, or in so many words."""
+    """True if leave is asked beside a question for something else: by a question of its own, or in so many words."""
     asked = (item for item in reading.sentences if item.waits)
     return any((item.act is Act.LEAVE and is_question(item.text)) or _CONSENT.search(item.text) for item in asked)
 
 
 def refused_part(reading: ActReading, wish: str) -> bool:
-    """Whether one part of a wish is refused and not all of it: a refusal that names something of the wish."""
+    """True if one part of a wish is refused and not all of it: a refusal that names something of the wish."""
     return reading.act is not Act.GIVES_UP and bool((stems(reading.text(Act.GIVES_UP)) - GENERAL) & stems(wish))
 
 
 def names_nothing(asking: str) -> bool:
-    """Whether a question leaves to the message around it what it is about: "What is it?", "Which one?"."""
+    """True if a question leaves to the message around it what it is about: "What is it?", "Which one?"."""
     return not stems(asking) - GENERAL or bool(_WHICH_ONE.search(asking))
 
 
 def is_asked(reading: ActReading) -> bool:
-    """Whether a message asks for something in so many words, rather than says what will be needed some time."""
+    """True if a message asks for something in so many words, rather than says what will be needed some time."""
     return any(
         is_question(item.text) or _REQUEST.search(item.text) for item in reading.sentences if item.act is Act.ASKS
     )
@@ -174,23 +174,23 @@ _DEED_STEMS = stems(
 
 
 def is_spent(wish: str, before: Sequence[str]) -> bool:
-    """Whether all numbers and names with digits in a wish, of which it has some, have been said already."""
+    """True if all numbers and names with digits in a wish, of which it has some, have been said already."""
     values = {stem for stem in stems(wish) if any(char.isdigit() for char in stem)}
     return bool(values) and values <= frozenset().union(*map(stems, before))
 
 
 def leaves_alone(asking: str) -> bool:
-    """Whether what is proposed is to leave something as it is."""
+    """True if what is proposed is to leave something as it is."""
     return bool(_ALONE.search(asking))
 
 
 def warns(reading: ActReading) -> bool:
-    """Whether a message tells what a deed has cost, or what it keeps from being done."""
+    """True if a message tells what a deed has cost, or what it keeps from being done."""
     return any(_WARNING.search(item.text) for item in reading.sentences if not is_question(item.text))
 
 
 def is_about(asking: str, unwanted: str) -> bool:
-    """Whether what leave is asked for is what the user does not want: most of the words that tell are the same.
+    """True if what leave is asked for is what the user does not want: most of the words that tell are the same.
 
     Verbs of one kind of deed, such as to update and to change, are nearly the same; with them it has to be more than half.
     """
@@ -249,7 +249,7 @@ _CHOICE = Lazy(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by
 
 
 def has_said(wish: str, asking: str) -> bool:
-    """Whether a wish has said what a question in lower case asks for."""
+    """True if a wish has said what a question in lower case asks for."""
     if not wish or _UNSAID.search(asking):
         return False
     if any(asked.search(asking) and said.search(figured(wish)) for asked, said in _KINDS):

@@ -30,7 +30,7 @@ class TerminalUser:
     kind: str = KIND
 
     def describe(self) -> Mapping[str, Any]:
-        """Where the person sits."""
+        """Place of the person."""
         return {"channel": "terminal"}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
@@ -71,7 +71,7 @@ class HostUser:
     kind: str = KIND
 
     def describe(self) -> Mapping[str, Any]:
-        """Where the person sits."""
+        """Place of the person."""
         return {"channel": "elicitation"}
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:  # noqa: ARG002

@@ -28,7 +28,7 @@ class ReplayUser:
     kind: str = "replay"
 
     def describe(self) -> Mapping[str, Any]:
-        """Where the lines are from."""
+        """Source of the lines."""
         return self.source
 
     async def respond(self, dialogue: Sequence[Line]) -> UserTurn:

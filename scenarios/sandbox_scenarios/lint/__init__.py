@@ -22,7 +22,7 @@ RULES: tuple[_Rule, ...] = (parts, categories, brief, reach, flow, dates, leaks)
 
 
 def lint(suite: Suite, names: Sequence[str] | None = None) -> tuple[Complaint, ...]:
-    """What is wrong with these scenarios, or with all that can be played.
+    """Check these scenarios, or all that can be played.
 
     Raises:
         ScenarioFileError: a file cannot be used at all; the message says where and why.

@@ -1,4 +1,4 @@
-"""What lint has to say: a finding within one scenario, and the same with the place where it stands."""
+"""Findings of lint: within one scenario, and the same with the place in the file."""
 
 from dataclasses import dataclass
 

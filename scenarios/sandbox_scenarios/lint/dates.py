@@ -87,7 +87,7 @@ def _unknown(scenario: Scenario, solution: Solution) -> Iterator[tuple[int, str,
 
 
 def _says(text: str, day: date) -> bool:
-    """Whether a text has a date with its month (18 March, March 18th, 18/3), or the year of a date in that year."""
+    """True if a text has a date with its month (18 March, March 18th, 18/3), or the year of a date in that year."""
     month = day.strftime("%B")
     year = str(day.year + 1 if (day.month, day.day) == (12, 31) else day.year)  # the last before 2009 began
     forms = (

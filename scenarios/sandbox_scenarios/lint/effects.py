@@ -1,4 +1,4 @@
-"""What each tool that acts can change, what changes without the agent, and which switches have to be on for a call.
+"""Effects of each tool that acts, changes without the agent, and the switches that a call needs.
 
 Policy: of what the user can do only what its script does counts, since that is what the user of the scenario is sure
 to do.
@@ -14,13 +14,13 @@ from sandbox_scenarios.model import Scenario, Solution
 
 
 def effects(home: World, tools: Iterable[str]) -> tuple[Effect, ...]:
-    """What these tools can change; a tool that declares nothing may change anything."""
+    """Effects of these tools; a tool that declares nothing may change anything."""
     acting = (tool for tool in map(home.tools.__getitem__, tools) if tool.action)
     return tuple(effect for tool in acting for effect in _declared(home, tool.effects))
 
 
 def effects_of_others(scenario: Scenario) -> tuple[Effect, ...]:
-    """What may change without a call of the agent: by what the script has the user do, and by events."""
+    """Changes without a call of the agent: by what the script has the user do, and by events."""
     home = scenario.home
     acts = dict.fromkeys(act.name for act in scenario.user.script.does.values())
     by_events = (effect for event in home.events for effect in _declared(home, event.effects))
@@ -48,7 +48,7 @@ def needs(home: World, tool: str, arguments: Mapping[str, Any]) -> frozenset[str
 
 
 def blocked(scenario: Scenario, solution: Solution) -> tuple[str, ...]:
-    """Why calls of a solution would fail if nothing were switched first: switches that are off, or in the way."""
+    """Reasons for which calls of a solution would fail if nothing were switched first: switches off, or in the way."""
     hints = scenario.home.hints
     columns = set(hints.switches.values())
     tables = (schema for schema in scenario.home.state_tables.values() if schema.single)

@@ -104,7 +104,7 @@ def _unbriefed(scenario: Scenario, text: ScenarioText) -> Iterator[LintFinding]:
 
 
 def _only_looked_up(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """What only a look tells, in the words in which it would be told."""
+    """Facts that only a look tells, in the words in which they would be told."""
     for what, cell in unsaid_cells(scenario):
         if isinstance(cell, float):
             yield what, f"{cell:.3f}"
@@ -137,7 +137,7 @@ def _answers(scenario: Scenario) -> Iterator[LintFinding]:
 
 
 def _asks_only(scenario: Scenario, milestone: Milestone, by_id: Mapping[str, Milestone]) -> bool:
-    """Whether a reply rests on nothing but looks, so that it answers a question and reports no deed."""
+    """True if a reply rests on nothing but looks, so that it answers a question and reports no deed."""
     constraints = [item for name in milestone.after for item in by_id[name].constraints]
     calls = [item for item in constraints if isinstance(item, CallConstraint)]
     tools = scenario.home.agent_tools

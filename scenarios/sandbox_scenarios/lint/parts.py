@@ -36,7 +36,7 @@ def parts(scenario: Scenario) -> Iterator[LintFinding]:
 
 
 def says(milestone: Milestone) -> bool:
-    """Whether a milestone is, among others, on something that the agent says."""
+    """True if a milestone is, among others, on something that the agent says."""
     return any(isinstance(item, MessageConstraint) and item.sender == "agent" for item in milestone.constraints)
 
 

@@ -56,12 +56,12 @@ def sentence_lists(scenario: Scenario) -> Iterator[ScenarioText]:
 
 
 def spoken(scenario: Scenario) -> tuple[ScenarioText, ...]:
-    """What the scripted user may say."""
+    """Texts that the scripted user may say."""
     return tuple(text for text in texts(scenario) if text.spoken)
 
 
 def known(scenario: Scenario) -> str:
-    """What the user knows, as one text."""
+    """Knowledge of the user, as one text."""
     return "\n".join(scenario.user.knows)
 
 
@@ -72,13 +72,13 @@ def plain(text: str) -> str:
 
 
 def contains(text: str, words: str) -> bool:
-    """Whether the words occur in the text, whole and in order."""
+    """True if the words occur in the text, whole and in order."""
     wanted = plain(words)
     return bool(wanted.strip()) and wanted in plain(text)
 
 
 def has_number(text: str, number: str) -> bool:
-    """Whether a phone number occurs in a text, however it is written."""
+    """True if a phone number occurs in a text, however it is written."""
     tail = _digits(number)[-TAIL:]
     return len(tail) == TAIL and tail in _digits(text)
 
@@ -89,7 +89,7 @@ def _digits(text: str) -> str:
 
 
 def has_ending(text: str, number: str) -> bool:
-    """Whether at least the last digits of a phone number stand in a text, by themselves."""
+    """True if at least the last digits of a phone number stand in a text, by themselves."""
     digits = _DIGITS.sub("", number)
     return any(len(part) >= LEAST and digits.endswith(part) for part in _DIGITS.split(text))
 
@@ -100,7 +100,7 @@ def is_number(value: object) -> TypeGuard[str]:
 
 
 def unsaid_cells(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    """What only a look tells: every such cell with what it is, each value once; a text of a word or two is nothing."""
+    """Cells that only a look tells, each value once; a text of a word or two is left out."""
     told = set[object]()
     for table, schema in scenario.home.state_tables.items():
         columns = [item for item in schema.columns if item.unsaid or (item.role and item.role.kind == "secret")]

@@ -43,7 +43,7 @@ def _same(
 
 
 def _deeds(scenario: Scenario) -> str:
-    """What has to be done, written down; unique to a scenario that asks for nothing."""
+    """Deeds to be done, written down; unique to a scenario that asks for nothing."""
     if not scenario.milestones:
         return scenario.name
     calls = [(call.tool, call.arguments) for item in scenario.solutions for turn in item.turns for call in turn.calls]

@@ -1,4 +1,4 @@
-"""What the suite covers, counted as ToolSandbox counts, beside its published figures."""
+"""Coverage of the suite, counted as ToolSandbox counts, beside its published figures."""
 
 from sandbox_scenarios.stats.measure import CLASSIC, Count, Stats, measure
 from sandbox_scenarios.stats.page import environment_heads, page, update

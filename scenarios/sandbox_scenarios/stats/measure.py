@@ -51,7 +51,7 @@ class Count:
 
     @property
     def met(self) -> bool:
-        """Whether ours is at least theirs, where that is the goal."""
+        """True if ours is at least theirs, where that is the goal."""
         return not self.goal or self.theirs is None or self.ours >= self.theirs
 
 
@@ -81,7 +81,7 @@ class Stats:
 
     @property
     def missed(self) -> tuple[Count, ...]:
-        """What falls short of the published figures."""
+        """Figures below the published ones."""
         counts = (*self.statistics, *self.categories, *self.columns, *self.tools, *self.dialogues)
         return tuple(item for item in counts if not item.met)
 
@@ -173,7 +173,7 @@ def _beside(figures: Mapping[str, float], ours: Sequence[float]) -> tuple[Count,
 
 
 def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
-    """What ToolTalk counts.
+    """Dialogues as ToolTalk counts them.
 
     A conversation is easy with one plug-in and hard with three or more; a turn is a word of the user or of the agent.
     """
@@ -193,7 +193,7 @@ def _dialogues(scenarios: Sequence[Scenario], home: World) -> tuple[Count, ...]:
 
 
 def turns(solution: Solution) -> int:
-    """How many messages a session has that plays the solution, the user's opening included."""
+    """Number of messages in a session that plays the solution, the user's opening included."""
     return 2 * len(_planned(solution)) + 2 * len(solution.turns)
 
 

@@ -1,1 +1,1 @@
-"""What importers read with: foreign JSON, messages, archives and times, and the session that they build."""
+"""Tools of importers: foreign JSON, messages, archives and times, and the session that they build."""

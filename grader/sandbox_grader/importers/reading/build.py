@@ -43,7 +43,7 @@ Ending = tuple[EndReason | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a call: a result or an error, and what else is known of it.
+    """Outcome of a call: a result or an error, and what else is known of it.
 
     ``stated`` tells that the source itself says what kind of error it was, so that nothing is left to conclude.
     """
@@ -321,19 +321,19 @@ class SessionBuilder:
 
     @property
     def whole(self) -> bool:
-        """Whether the log stops where a conversation may stop: no call is open and the agent has had the last word."""
+        """True if the log stops where a conversation may stop: no call is open and the agent has had the last word."""
         own = (event for event in reversed(self._events) if event.meta.get("kind") != "sub-agent")
         last = next(own, None)
         return not self._open and isinstance(last, Message) and (last.sender, last.recipient) == ("agent", "user")
 
     @property
     def settled(self) -> bool:
-        """Whether something happened and no call is left open."""
+        """True if something happened and no call is left open."""
         return bool(self._events) and not self._open
 
     @property
     def last(self) -> Message | ToolCall | None:
-        """What happened last."""
+        """Event that happened last."""
         return self._events[-1] if self._events else None
 
     def finish(self, name: str, end: EndReason | None, detail: str | None = None) -> Imported:

@@ -43,7 +43,7 @@ class TreeLine:
 
     @property
     def answers(self) -> bool:
-        """Whether it follows from something that came before it, so that no conversation can begin with it."""
+        """True if it follows from something that came before it, so that no conversation can begin with it."""
         return self.kind == "assistant" or bool(self.ids("tool_result", "tool_use_id"))
 
     @property
@@ -56,13 +56,13 @@ class TreeLine:
 
     @property
     def sums_up(self) -> bool:
-        """Whether it tells of a summary in the place of what came before."""
+        """True if it tells of a summary in the place of what came before."""
         members = self.node.members()
         return members.get("subtype") == "compact_boundary" or members.get("isCompactSummary") is True
 
     @property
     def talks(self) -> bool:
-        """Whether it is a message of the user or the agent, results included."""
+        """True if it is a message of the user or the agent, results included."""
         return self.kind in {"user", "assistant"}
 
     def blocks(self) -> list[JsonNode]:
@@ -92,7 +92,7 @@ class Thread:
 
     @property
     def sidechain(self) -> bool:
-        """Whether it is a sub-agent's."""
+        """True if it is a sub-agent's."""
         return self.lines[0].sidechain
 
 

@@ -89,7 +89,7 @@ class TaskNames:
 
 
 def is_message(node: JsonNode) -> bool:
-    """Whether a value is a message: an object with a role, that holds no conversation itself."""
+    """True if a value is a message: an object with a role, that holds no conversation itself."""
     return node.is_object and "role" in node.members() and "messages" not in node.members()
 
 

@@ -61,11 +61,11 @@ class EvalArchive:
         self._members = members
 
     def header(self) -> JsonNode:
-        """What is said of the log as a whole."""
+        """Header of the log as a whole."""
         return self._member(self._header).nodes[0]
 
     def samples(self) -> list[Callable[[], Loaded]]:
-        """What reads each sample, so that one which is damaged keeps no other one away."""
+        """Reader of each sample, so that one which is damaged keeps no other one away."""
         return [partial(self._sample, name) for name in dict.fromkeys(self._samples)]
 
     def _sample(self, name: str) -> Loaded:
@@ -133,7 +133,7 @@ class EvalArchive:
 
 
 def _zstd_errors() -> tuple[type[Exception], ...]:
-    """What reading may raise, with the error of whichever Zstandard there is."""
+    """Errors that reading may raise, with the error of the Zstandard at hand."""
     found: list[type[Exception]] = []
     for module in ("compression.zstd", "zstandard"):
         try:

@@ -73,12 +73,12 @@ class JsonNode:
 
     @property
     def is_object(self) -> bool:
-        """Whether this is a JSON object."""
+        """True if this is a JSON object."""
         return is_object(self.value)
 
     @property
     def is_array(self) -> bool:
-        """Whether this is a JSON array."""
+        """True if this is a JSON array."""
         return is_array(self.value)
 
     def members(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class JsonNode:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a file holds: one document, or one per line. ``cut`` tells that its last line was incomplete."""
+    """Content of a file: one document, or one per line. ``cut`` tells that its last line was incomplete."""
 
     nodes: tuple[JsonNode, ...]
     lines: bool = False
@@ -242,7 +242,7 @@ def parsed(item: JsonNode) -> JsonNode:
 
 
 def depth(value: Any) -> int:
-    """How many levels of objects and arrays a value nests, counted up to one more than MAX_DEPTH."""
+    """Depth to which a value nests objects and arrays, counted up to one more than MAX_DEPTH."""
     levels, level = 0, _containers([value])
     while level and levels <= MAX_DEPTH:
         levels += 1

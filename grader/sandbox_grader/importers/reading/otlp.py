@@ -42,17 +42,17 @@ class Span:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from any other span: its trace and its id there."""
+        """Identity of the span: its trace and its id there."""
         return self.trace, self.id
 
     @property
     def operation(self) -> str:
-        """What kind of GenAI operation it is; empty for other spans."""
+        """Kind of GenAI operation; empty for other spans."""
         return self.text("gen_ai.operation.name")
 
     @property
     def is_tool(self) -> bool:
-        """Whether it tells of the call of a tool."""
+        """True if it tells of the call of a tool."""
         return self.operation == TOOL or self.text("mcp.method.name") == PROTOCOL
 
     @property
@@ -63,7 +63,7 @@ class Span:
 
     @property
     def has_messages(self) -> bool:
-        """Whether it tells what a model was told, or said."""
+        """True if it tells what a model was told, or said."""
         return "gen_ai.input.messages" in self.attributes or "gen_ai.output.messages" in self.attributes
 
     def text(self, key: str) -> str:

@@ -25,12 +25,12 @@ _BESIDE: Final = frozenset(
 
 
 def is_call(kind: str) -> bool:
-    """Whether an item is the call of a tool that the API brings itself."""
+    """True if an item is the call of a tool that the API brings itself."""
     return kind.endswith("_call") and kind not in ("function_call", "custom_tool_call", "mcp_call")
 
 
 def is_output(kind: str) -> bool:
-    """Whether an item holds what came of such a call."""
+    """True if an item holds what came of such a call."""
     return kind.endswith(("_call_output", "tool_search_output")) and kind not in (
         "function_call_output",
         "custom_tool_call_output",
@@ -38,7 +38,7 @@ def is_output(kind: str) -> bool:
 
 
 def is_the_clients(item: JsonNode) -> bool:
-    """Whether the client ran the call, so that its outcome is an item of its own."""
+    """True if the client ran the call, so that its outcome is an item of its own."""
     return item.members().get("type") in BY_THE_CLIENT or item.members().get("execution") == "client"
 
 
@@ -90,7 +90,7 @@ def _outcome(builder: SessionBuilder, item: JsonNode) -> CallOutcome:
 
 
 def _wrong(run: dict[str, Any]) -> str | None:
-    """Why a command of a shell failed, None if it did not."""
+    """Reason for which a shell's command failed, None if it did not."""
     outcome = run.get("outcome")
     if not is_object(outcome) or (outcome.get("type") == "exit" and outcome.get("exit_code") in (0, None)):
         return None

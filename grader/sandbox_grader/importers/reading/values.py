@@ -1,4 +1,4 @@
-"""How texts of other formats become values of ours, and back: results, arguments, tool names, times, errors.
+"""Values from texts of other formats, and back: results, arguments, tool names, times, errors.
 
 Policy: a result text that is a JSON object or array is that value. A scalar counts as JSON only where writing it again
 gives the same text, so that "007" or "1.10" stays text. Hence ``decode(encode(value)) == value`` for every JSON value.
@@ -139,7 +139,7 @@ def seconds(stamp: Any) -> float | None:
 
 
 def zoned(stamp: str) -> bool:
-    """Whether an ISO 8601 text names its zone."""
+    """True if an ISO 8601 text names its zone."""
     return bool(re.search(r"(?:[zZ]|[+-]\d\d(?::?\d\d){0,2})$", stamp.partition("T")[2] or stamp.partition(" ")[2]))
 
 

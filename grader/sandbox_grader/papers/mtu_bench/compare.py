@@ -1,4 +1,4 @@
-"""When two sets of arguments are the same: as the authors' code has it, and as the paper means it.
+"""Equality of two sets of arguments: as the authors' code has it, and as the paper means it.
 
 Policy: the authors' comparison is a substring test over rewritten text and has a direction; ours compares values,
 forgives only how a number, a truth value or a text is written, and takes null for absent.
@@ -17,7 +17,7 @@ _NUMBER_LENGTH = 64
 
 
 def contained(inner: Mapping[str, Any], outer: Mapping[str, Any]) -> bool:
-    """Whether the authors' code passes ``inner`` against ``outer``.
+    """True if the authors' code passes ``inner`` against ``outer``.
 
     Values are compared as text in lower case. Entries that say just ``hotel`` are dropped on both sides; what is left
     must be equally many, each name of ``inner`` in ``outer``, and each value a substring of its counterpart. So an
@@ -42,7 +42,7 @@ def normalised(value: str) -> str:
 
 
 def same_arguments(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    """Whether two calls were given the same: equal names, equal values, null as good as absent."""
+    """True if two calls were given the same: equal names, equal values, null as good as absent."""
     given, wanted = given_arguments(left), given_arguments(right)
     return given.keys() == wanted.keys() and all(same_value(given[name], wanted[name]) for name in given)
 
@@ -53,7 +53,7 @@ def given_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_value(left: Any, right: Any) -> bool:
-    """Whether two values mean the same.
+    """True if two values mean the same.
 
     ``5``, ``5.0`` and ``"5"`` do, as do ``true`` and ``"True"``, and texts that differ in case and blanks. A leading
     zero makes a text, so codes and telephone numbers stay what they are. Lists keep their order.

@@ -1,4 +1,4 @@
-"""What the metric looks at: a session as turns of calls beside the reference's turns, and its setting.
+"""Input of the metric: a session as turns of calls beside the reference's turns, and its setting.
 
 Policy: a turn is what the agent calls after one user message and before the next. Where a session has fewer turns than
 the reference nothing was called in the rest; where it has more, the reference wants nothing there, and a tail of turns
@@ -37,7 +37,7 @@ class DialogueCall:
 
 @dataclass(frozen=True, slots=True)
 class DialogueTurn:
-    """What the agent did after one user message.
+    """Calls of the agent after one user message.
 
     ``start`` is the number of events before it, ``history`` the conversation before where the source shows it as a
     text. ``text`` is the model's answer word for word and ``answer`` the ground truth as written, both in logs of
@@ -76,12 +76,12 @@ class Dialogue:
 
     @property
     def many_turns(self) -> bool:
-        """Whether the dialogue is of the kind M-S or M-M."""
+        """True if the dialogue is of the kind M-S or M-M."""
         return self.form[0] == "M"
 
     @property
     def many_tools(self) -> bool:
-        """Whether the dialogue is of the kind S-M or M-M."""
+        """True if the dialogue is of the kind S-M or M-M."""
         return self.form[-1] == "M"
 
 

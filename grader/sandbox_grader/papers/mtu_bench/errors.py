@@ -1,4 +1,4 @@
-"""What kind of mistake a turn is: the classes of Table 14, and the finer kinds of Tables 11 to 13.
+"""Kinds of mistake in a turn: the classes of Table 14, and the finer kinds of Tables 11 to 13.
 
 Policy: the class follows from which tools were called and which were wanted, as sets in compat and counted otherwise.
 The finer kinds are told by comparing calls and by which words had come up before; what would take a reader's judgement
@@ -89,7 +89,7 @@ def _excess(scored: Scored, earlier: Sequence[DialogueCall], heard: HeardSoFar) 
 
 
 def _repeats(name: str, arguments: Mapping[str, Any], call: DialogueCall) -> bool:
-    """Whether an earlier call asked for all that this one asks for."""
+    """True if an earlier call asked for all that this one asks for."""
     if name != call.name:
         return False
     given, before = given_arguments(arguments), given_arguments(call.arguments)

@@ -1,4 +1,4 @@
-"""What had come up in a conversation by a given turn, word by word: to tell values that were said from made-up ones.
+"""Words that had come up in a conversation by a given turn: to tell values that were said from made-up ones.
 
 Policy: a value counts as said if any word of it was, or could have been said as a day, an hour or a number is. So a
 claim that a value was made up is seldom wrong, at the price that some made-up values go unnoticed.
@@ -29,18 +29,18 @@ _HOURS: Final = frozenset({"noon", "midnight", "now", "morning", "afternoon", "e
 
 @dataclass(frozen=True, slots=True)
 class HeardSoFar:
-    """What the agent had heard when it answered a turn: ``before`` it, and ``now``, in the user's message."""
+    """Words known to the agent when it answered a turn: ``before`` it, and ``now``, in the user's message."""
 
     before: Callable[[str], bool]
     now: Callable[[str], bool]
 
     def only_before(self, value: Any) -> bool:
-        """Whether all of a value had been said before, but not all of it in the user's message."""
+        """True if all of a value had been said before, but not all of it in the user's message."""
         words = words_of(_text(value))
         return bool(words) and all(map(self.before, words)) and not all(map(self.now, words))
 
     def nothing_of(self, value: Any) -> bool:
-        """Whether no word of a value had been said in any way; never of a truth value, which is said without words."""
+        """True if no word of a value had been said in any way; never of a truth value, which is said without words."""
         if value is None or isinstance(value, bool) or str(value).casefold() in {"true", "false"}:
             return False
         words = words_of(_text(value))
@@ -54,7 +54,7 @@ class SearchableSession:
         self._events = events
 
     def by(self, turn: DialogueTurn) -> HeardSoFar:
-        """What had been heard by that turn: the history that its source shows, else what the session records."""
+        """Words said by that turn: the history that its source shows, else what the session records."""
         now = frozenset(words_of(turn.user)).__contains__
         if turn.history is not None:
             return HeardSoFar(frozenset(words_of(turn.history)).__contains__, now)

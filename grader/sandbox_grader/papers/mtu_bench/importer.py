@@ -123,7 +123,7 @@ def _answer(builder: SessionBuilder, row: BenchmarkRow, response: Response, know
 
 
 def _error(said: TextCall, known: frozenset[str]) -> CallError | None:
-    """What a server would have answered before running a call; None where it would have run it."""
+    """Error of a server before running a call; None where it would have run it."""
     if known and said.name not in known:
         return CallError(kind="unknown_tool", type="UnknownTool", message=f"no tool {said.name!r} was offered")
     if said.given.raw is not None:

@@ -114,7 +114,7 @@ class MtuBench:
 
 
 def _merit(attempt: Sequence[Scored]) -> tuple[float, float]:
-    """What makes a reference the one to be held against: turns that are right, then scores."""
+    """Rank of a reference to compare with: turns that are right, then scores."""
     scores = [scored.score for scored in attempt]
     right = sum(score.right for score in scores) / len(scores)
     return right, sum(score.first + score.second for score in scores) / len(scores)

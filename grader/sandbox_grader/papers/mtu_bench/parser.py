@@ -1,4 +1,4 @@
-"""What the authors' code takes a model's text to say: the compat reading of ReAct answers.
+"""Reading of a model's text by the authors' code: the compat reading of ReAct answers.
 
 Policy: every oddity is kept, because the published numbers rest on them. What their parser dies of is an exception
 here, and what such a row then counts for is decided by whoever asked, never in this module.
@@ -91,7 +91,7 @@ def _marked(text: str) -> str:
 
 
 def _after(text: str, marker: str) -> str:
-    """What stands between a marker and its next occurrence."""
+    """Text between a marker and its next occurrence."""
     parts = text.split(marker)
     if len(parts) == 1:
         raise ParserCrashError(CRASH)
@@ -110,6 +110,6 @@ def _json(text: str) -> Mapping[str, Any] | None:
 
 
 def _promises_call(text: str) -> bool:
-    """Whether a text from which no call was read sets out to make one."""
+    """True if a text from which no call was read sets out to make one."""
     _, marker, rest = text.partition("Action:")
     return bool(marker) and "None" not in rest.split("Action Input")[0]

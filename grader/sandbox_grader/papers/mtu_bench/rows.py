@@ -71,7 +71,7 @@ def score_turn(turn: DialogueTurn, wanted: Wanted, mode: Mode, policy: CrashPoli
 
 
 def _same_runs(calls: Sequence[DialogueCall], wanted: Sequence[DialogueCall]) -> bool:
-    """Whether calls with the same names in the same order have the same arguments.
+    """True if calls with the same names in the same order have the same arguments.
 
     Calls of one tool in a row may have changed places: when two contacts are changed, either may come first.
     """

@@ -71,14 +71,14 @@ def right_share(rows: Details) -> float:
 
 
 def error_counts(rows: Details) -> dict[str, int]:
-    """How many rows have a mistake of each class, and of any. Rows that score as right may have one in compat."""
+    """Number of rows with a mistake of each class, and of any. Rows that score as right may have one in compat."""
     found = Counter(row["error"] for row in rows if row["error"])
     counts = {name: found.pop(name, 0) for name in CLASSES} | dict(found)
     return {**counts, "sum": sum(counts.values())}
 
 
 def kind_counts(rows: Details) -> dict[str, int]:
-    """How many rows show each of the finer kinds of mistake; kinds that none shows are left out."""
+    """Number of rows with each of the finer kinds of mistake; kinds that none shows are left out."""
     return dict(Counter(kind for row in rows for kind in row["kinds"]))
 
 

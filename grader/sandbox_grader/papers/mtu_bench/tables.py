@@ -221,7 +221,7 @@ def _dialogues(part: _Part) -> Total:
 
 
 def _counted(read: Callable[[Scores], float]) -> Callable[[Scores], Iterable[float]]:
-    """What is read of a dialogue that counts."""
+    """Read a dialogue that counts."""
     return lambda scores: (read(scores),) if scores.counted(FAMILY) else ()
 
 
@@ -240,7 +240,7 @@ DESCRIPTION: Final = (
 
 
 def _wanted(row: Mapping[str, Any]) -> int:
-    """How many calls a turn wants, which each mode writes in its own form."""
+    """Number of calls that a turn wants, which each mode writes in its own form."""
     calls = row["gt"]
     return sum(bool(name.strip()) for name in calls) if is_object(calls) else len(calls)
 

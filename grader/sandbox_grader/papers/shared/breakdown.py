@@ -35,7 +35,7 @@ Group = Callable[[Scores], Iterable[str]]
 def _found(
     models: Mapping[str, Sequence[Scores]], read: Callable[[Scores], Iterable[tuple[str, Scores]]]
 ) -> dict[tuple[str, str], list[Scores]]:
-    """What is read of all sessions, by model and name."""
+    """Read all sessions, by model and name."""
     found: dict[tuple[str, str], list[Scores]] = {}
     for model, sessions in models.items():
         for name, scores in (told for session in sessions for told in read(session)):
@@ -74,7 +74,7 @@ def _wanted(scores: Scores) -> tuple[str]:
 
 
 def _of_course(read: Callable[[SessionCourse], float]) -> Callable[[Scores], Iterable[float]]:
-    """What is read of the course of a session that counts."""
+    """Read the course of a session that counts."""
     return lambda scores: (read(scores.course),) if scores.scored else ()
 
 
@@ -124,7 +124,7 @@ NOTHING: Final = AskedFor("", "", None)
 
 
 def asked_for(scores: Scores) -> Iterator[AskedFor]:
-    """What was asked for in a session that counts: its milestones, and what went wrong beside them."""
+    """Requests of a session that counts: its milestones, and what went wrong beside them."""
     for item in scores.explained(STATEFUL):
         if item["kind"] == "milestone":
             own = [reason for reason in item["reasons"] if reason["constraint"] != "after"]
@@ -150,7 +150,7 @@ def _as_session(scores: Scores, asked: AskedFor) -> Scores:
 
 
 def _by_milestone(runs: Sequence[LabelledRun]) -> dict[str, list[Scores]]:
-    """What was asked for and missed at least once, of each model by itself, the most often missed first."""
+    """Requests missed at least once, of each model by itself, the most often missed first."""
     models = by_model(runs)
     found = _found(models, lambda scores: ((asked.name, _as_session(scores, asked)) for asked in asked_for(scores)))
     missed = {key: sum(map(_missed, sessions)) for key, sessions in found.items()}

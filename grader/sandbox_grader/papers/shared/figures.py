@@ -1,4 +1,4 @@
-"""What stands in a cell of a paper's table: a figure of a group of sessions, with its interval where it has one.
+"""Cells of a paper's table: a figure of a group of sessions, with its interval where it has one.
 
 Policy: the figures rest on observations, the numbers that a session contributes: one per turn, per call or per session.
 Means are over all observations, their intervals are clustered by scenario as everywhere. A session that is not scored
@@ -88,7 +88,7 @@ class MeanOfColumns:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How many there are in all; a count has no interval."""
+    """Total number; a count has no interval."""
 
     observe: Observe
 
@@ -130,7 +130,7 @@ class MostFrequent:
 
 @dataclass(frozen=True, slots=True)
 class PairedGain:
-    """What a metric gains from the sessions that ``before`` picks to those that ``after`` picks.
+    """Gain of a metric from the sessions that ``before`` picks to those that ``after`` picks.
 
     Sessions are paired by scenario and trial, or by what ``pair`` makes of the scenario's name.
     """

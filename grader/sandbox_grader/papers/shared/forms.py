@@ -28,7 +28,7 @@ LATEX = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class _PageOfTable:
-    """What a page shows of a table: its title, its head and rows, and what is missing below it."""
+    """Content of a page about a table: its title, its head and rows, and what is missing below it."""
 
     title: str
     head: list[str]

@@ -52,7 +52,7 @@ class PaperColumn:
     undecided: str = ""
 
     def why_open(self, sessions: Sequence[Scores]) -> str:
-        """Why the column stays empty although there are sessions for it; empty where there are none."""
+        """Reason for which the column stays empty although there are sessions for it; empty where there are none."""
         return self.undecided if self.rests_on is not None and any(map(self.rests_on, sessions)) else ""
 
 
@@ -185,7 +185,7 @@ class FilledTable:
 
     @property
     def missing(self) -> tuple["MissingCells", ...]:
-        """What the runs leave empty."""
+        """Cells that the runs leave empty."""
         table = self.table
         nothing = PaperRow("every row", (PaperCell(None),) * len(table.columns))
         found: list[MissingCells] = []

@@ -115,7 +115,7 @@ def _session(file: Path, names: Names) -> Imported:
 
 
 def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:
-    """Who played, when the run began, and what its own evaluator said, where folder and summary tell."""
+    """Name who played, when the run began, and what its own evaluator said, where folder and summary tell."""
     for folder in file.parents:
         found = _BEGAN.search(folder.name)
         agent, _, user = folder.name[: found.start() if found else 0].removeprefix("agent_").partition("_user_")
@@ -217,7 +217,7 @@ class _States:
         return {table: states[_latest(states, index)] for table, states in self.tables.items()}
 
     def changes(self, before: int, after: int) -> Iterator[Change]:
-        """What is different between two messages."""
+        """Differences between two messages."""
         then, now = self.at(before), self.at(after)
         for table in self.tables:
             for key in dict.fromkeys((*then[table], *now[table])):

@@ -1,4 +1,4 @@
-"""What ToolSandbox calls things, and what they are called here: scenarios, variants, tables, roles and rows.
+"""Names of ToolSandbox, and ours for the same: scenarios, variants, tables, roles and rows.
 
 Policy: whatever comes from its scenarios or its results gets names by the same rules, so that both fit together.
 """
@@ -46,7 +46,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def label_of(table: str, number: int, row: Mapping[str, Any]) -> str:
-    """What the row at that place of a table is called in a scenario file: its name, or else its number."""
+    """Label of the row at that place of a table in a scenario file: its name, or else its number."""
     schema = default().tables[table]
     if schema.single:
         return schema.label

@@ -1,4 +1,4 @@
-"""What ToolScan looks at in a trajectory: the agent's calls, which of them ran, and which repeat an earlier one.
+"""Input of ToolScan: the agent's calls, those that ran, and those that repeat an earlier one.
 
 Policy: faults are what the log says they are (``error.kind``). A call ran when nothing kept it from running; one that
 then failed by itself ran as well. It is a repetition when the same call ran before and nothing changed the world in
@@ -42,7 +42,7 @@ class EpisodeStep:
 
     @property
     def failed(self) -> bool:
-        """Whether the call was right in form and failed all the same, by itself or because it was refused."""
+        """True if the call was right in form and failed all the same, by itself or because it was refused."""
         return self.call.error is not None and self.pattern is None
 
 
@@ -61,18 +61,18 @@ class ToolScanRun:
 
 
 def is_toolscan(started: SessionStarted) -> bool:
-    """Whether a session was imported from a recorded ToolScan run."""
+    """True if a session was imported from a recorded ToolScan run."""
     return (started.origin or {}).get("format") == FORMAT
 
 
 def case_of(started: SessionStarted) -> Mapping[str, Any]:
-    """What an imported session's case says besides messages and ground truth; nothing for any other session."""
+    """Case of an imported session besides messages and ground truth; nothing for any other session."""
     case = (started.origin or {}).get("case") if is_toolscan(started) else None
     return case if is_object(case) else {}
 
 
 def is_whole(case: Mapping[str, Any]) -> bool:
-    """Whether the tools and observations of a case have the form in which the import keeps them."""
+    """True if the tools and observations of a case have the form in which the import keeps them."""
     apis, observations = case.get("api_list"), case.get("observations") or ()
     told = is_array(observations) and all(isinstance(item, str) for item in observations)
     return told and is_object(apis) and all(map(_is_api, apis.values()))
@@ -100,7 +100,7 @@ def read_run(trajectory: Trajectory) -> ToolScanRun:
 
 
 def tally(run: ToolScanRun) -> EpisodeTally:
-    """What the original would count in a session that was not played by its own loop.
+    """Count what the original would count in a session that was not played by its own loop.
 
     A call without the right format counts twice where it names nothing, and else also as a wrong function or argument
     name, as the original goes on with what it could read.

@@ -35,7 +35,7 @@ NETWORK_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class LoopInput:
-    """What a run is given: tools, switches, what the tools answered, and whether there is a ground truth."""
+    """Input of a run: tools, switches, what the tools answered, and whether there is a ground truth."""
 
     apis: Mapping[str, Any]
     truth: bool = True
@@ -46,7 +46,7 @@ class LoopInput:
 
 @dataclass(slots=True)
 class EpisodeTally:
-    """What was counted in one run. ``route`` has the distinct inputs executed of each API, ``finish`` left out.
+    """Counts of one run. ``route`` has the distinct inputs executed of each API, ``finish`` left out.
 
     ``output`` is the answer as text where the run finished; ``stopped`` tells what ended it otherwise. ``steps`` has
     one JSON object per message.
@@ -74,7 +74,7 @@ class EpisodeTally:
 
 
 def cannot_start(apis: Mapping[str, Any]) -> str | None:
-    """Why the original cannot even begin with these tools, or None: it looks every type up in a set."""
+    """Reason for which the original cannot even begin with these tools, or None: it looks every type up in a set."""
     for name, api in apis.items():
         for argument, spec in api["parameters"].items() if name.lower() not in UNTYPED else ():
             if isinstance(spec["type"], list | dict):

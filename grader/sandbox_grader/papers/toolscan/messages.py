@@ -1,4 +1,4 @@
-"""What a ToolScan model's message says: an action and its input, read without ever running it.
+"""Messages of ToolScan's models: an action and its input, read without ever running it.
 
 Policy: the original evaluates the input as Python; :func:`read_literal` reads what is a literal and gives the
 original's verdict on everything else but expressions such as ``1 + 1``, which it takes for format errors.

@@ -1,4 +1,4 @@
-"""How much the names of a set of tools have in common, which ToolScan relates to how often they are confused.
+"""Overlap of the names of a set of tools, which ToolScan relates to how often they are confused.
 
 Source: ToolScan, section 8.1.4 and appendix B.4.
 """

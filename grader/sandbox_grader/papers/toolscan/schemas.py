@@ -1,4 +1,4 @@
-"""What a call does wrong before any tool runs, by the JSON types of ToolScan's tool lists.
+"""Faults of a call before any tool runs, by the JSON types of ToolScan's tool lists.
 
 Policy: the checks and their order are ToolScan's (function, argument names, required arguments, types); the first
 class with an offender is the fault, with all its offenders. A boolean is not a number, 3.0 is an integer, null is the
@@ -52,7 +52,7 @@ def schema_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fault(name: str, given: Mapping[str, Any], apis: Mapping[str, Any]) -> CallError | None:
-    """Why a call would not run, or None."""
+    """Reason for which a call would not run, or None."""
     if name not in apis:
         return _error("unknown_tool", f"there is no function {name!r}; known: {', '.join(sorted(apis))}")
     parameters: Mapping[str, Any] = apis[name]["parameters"]
@@ -67,7 +67,7 @@ def fault(name: str, given: Mapping[str, Any], apis: Mapping[str, Any]) -> CallE
 
 
 def fits(value: Any, kinds: Sequence[str]) -> bool:
-    """Whether a JSON value is of one of the JSON types; of none at all means of any."""
+    """True if a JSON value is of one of the JSON types; of none at all means of any."""
     return not kinds or any(_CHECKS[kind](value) for kind in kinds)
 
 

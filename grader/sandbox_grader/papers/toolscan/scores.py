@@ -95,7 +95,7 @@ def _wrong(wanted: Mapping[str, Sequence[Mapping[str, Any]]], counted: EpisodeTa
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """When a call has the values a solution wants: exactly its arguments, null being the same as absent.
+    """Values that a solution wants of a call: exactly its arguments, null being the same as absent.
 
     ``markers`` are wanted values that stand for anything; ``free_text`` arguments need ``similarity`` of
     ``threshold``.
@@ -122,7 +122,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class SolutionCall:
-    """What became of one call of a solution: ``matched``, ``wrong_value`` (of ``argument``) or ``not_called``."""
+    """Outcome of one call of a solution: ``matched``, ``wrong_value`` (of ``argument``) or ``not_called``."""
 
     call: ReferenceCall
     status: str
@@ -139,7 +139,7 @@ class Against:
 
     @property
     def wrong(self) -> int:
-        """How many calls of the solution were made only with other values; calls of an uncalled tool are missing."""
+        """Number of the solution's calls made only with other values; calls of an uncalled tool are missing."""
         return sum(item.status == "wrong_value" for item in self.wanted)
 
 

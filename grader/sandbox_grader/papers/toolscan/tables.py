@@ -61,7 +61,7 @@ def _originals(tag: str) -> Mapping[str, str]:
 
 
 def _beside_the_point(tag: str) -> tuple[PaperColumn, ...]:
-    """What success and the names of functions lose by something beside the point, of one kind or of all."""
+    """Loss in success and in names of functions by something beside the point, of one kind or of all."""
     pairs = lambda: _originals(KINDS[tag])  # noqa: E731 - the suite is read when a table is filled
 
     def is_base(scores: Scores) -> bool:
@@ -89,7 +89,7 @@ def _error_rate(pattern: str) -> ObservedMean:
 
 @cache
 def _similarity(world: str) -> float | None:
-    """How alike the names of a world's tools are, without stop words as in the paper's example; None if unknown."""
+    """Similarity of the names of a world's tools, without stop words as in the paper's example; None if unknown."""
     return name_similarity(named(world).agent_tools)["stop"] if world in names() else None
 
 
@@ -121,7 +121,7 @@ def _correlated(name: str, where: Callable[[Scores], bool]) -> PaperColumn:
 
 
 def _gains(before: str, after: str) -> tuple[PaperColumn, ...]:
-    """What every share gains from one variant to another."""
+    """Gain of every share from one variant to another."""
     named = {"Success Rate": "success", **{column: column.lower() for column in COLUMNS}}
     return tuple(
         PaperColumn(column, PairedGain(f"toolscan.{name}", played_with(before), played_with(after)), 1)

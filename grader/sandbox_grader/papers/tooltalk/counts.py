@@ -1,4 +1,4 @@
-"""What ToolTalk counts in a session or in many, the ratios of these counts, and why the turns of a failed one failed.
+"""Counts of ToolTalk in a session or in many, their ratios, and the reasons for failed turns.
 
 Policy: sums of counts give the micro averages, so a count is kept wherever a ratio is reported. Only sessions without
 success have failures. Turns of the session and of the reference are held against each other where they correspond;
@@ -16,7 +16,7 @@ RATIOS = ("precision", "recall", "action_precision", "incorrect_action_rate", "s
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many calls were predicted and wanted, how many matched, and the same for actions.
+    """Numbers of calls predicted, wanted and matched, and the same for actions.
 
     Source of all ratios: ToolTalk, section 3.4 (``action_precision`` and ``soft_success``: the authors' code).
     """
@@ -77,7 +77,7 @@ CLASSES = ("premature", "faulty_planning", "incorrect_invocation")
 
 @dataclass(frozen=True, slots=True)
 class TurnLeftovers:
-    """What is left over of one turn, as names of tools.
+    """Leftovers of one turn, as names of tools.
 
     ``unmatched`` predicted calls, the ``incorrect`` actions among them, and ``missing`` reference calls; ``asks``
     tells whether the reference has calls there at all.

@@ -41,7 +41,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 
 def ground_truth(node: JsonNode) -> tuple[tuple[ReferenceTurn, ...], Mapping[str, Any]]:
-    """What a conversation's ground truth does turn by turn, and of :func:`read`'s ``origin`` what tells of it.
+    """Ground truth of a conversation turn by turn, and the part of :func:`read`'s ``origin`` that tells of it.
 
     Raises:
         ImportFormatError: it is not a ToolTalk conversation.

@@ -1,4 +1,4 @@
-"""Which predicted call answers which reference call: the authors' greedy walk, and the largest one-to-one matching.
+"""Pairing of predicted with reference calls: the authors' greedy walk, and the largest one-to-one matching.
 
 Policy: a reference call is matched by one call at most and a call matches one reference call at most.
 """

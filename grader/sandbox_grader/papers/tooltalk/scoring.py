@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"[\w.-]+@[\w.-]+")
 
 
 def is_tooltalk(started: SessionStarted) -> bool:
-    """Whether a session was imported from one of ToolTalk's conversation files."""
+    """True if a session was imported from one of ToolTalk's conversation files."""
     return (started.origin or {}).get("format") == FORMAT
 
 
@@ -60,11 +60,11 @@ class Held:
 
     @property
     def unlabelled(self) -> int:
-        """How many calls are of tools of which nothing says whether they are actions."""
+        """Number of calls to tools that nothing labels as action or query."""
         return sum(item.call.tool is not None and item.call.tool not in self.actions for item in self.predicted)
 
     def failures(self) -> Mapping[str, int]:
-        """How often each class of failure occurred; all zero for a session that succeeded."""
+        """Number of failures of each class; all zero for a session that succeeded."""
         if self.counts.success:
             return dict.fromkeys(CLASSES, 0)
         if self.mode == "compat":
@@ -147,7 +147,7 @@ class Held:
         return reasons[0] if reasons and reasons[0] else "the reference calls this tool less often"
 
     def _turns(self) -> Sequence[TurnLeftovers]:
-        """What is left over, turn by turn where session and reference correspond, else in one piece."""
+        """Leftovers turn by turn where session and reference correspond, else in one piece."""
         last = max((item.turn for item in self.predicted), default=0)
         messages = (item for item in self.trajectory.events if isinstance(item, Message))
         spoken = sum(item.sender == "user" and item.recipient == "agent" for item in messages)

@@ -22,7 +22,7 @@ class ToolTalkTool:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How the authors' code compares two calls of a tool, beyond their outcome.
+    """Comparison of two calls of a tool by the authors' code, beyond their outcome.
 
     ``only`` are the arguments looked at (None: all that the reference has), ``ignored`` those that are not. ``text``
     maps free-text arguments to the likeness they need, ``sets`` compare without order, ``dates`` by their day alone.

@@ -51,14 +51,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of playing a draft: its reference's score, and whether the user ended the conversation."""
+    """Proof of a draft: its reference's score, and whether the user ended the conversation."""
 
     score: float
     ended: bool
 
     @property
     def holds(self) -> bool:
-        """Whether the draft is as it should be."""
+        """True if the draft is as it should be."""
         return self.score > 1 - 1e-9 and self.ended
 
 
@@ -158,7 +158,7 @@ def _categories(story: Story, flow: Flow) -> Iterator[str]:
 
 
 def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
-    """Whether an argument comes neither from the user's words nor from a call's result."""
+    """True if an argument comes neither from the user's words nor from a call's result."""
     said = story.said_until(step.turn)
     own = (value for name, value in step.event.arguments.items() if name not in flow.arguments[step.number])
     texts = [value for value in own if isinstance(value, str | float)]

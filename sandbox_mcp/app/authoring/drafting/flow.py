@@ -1,4 +1,4 @@
-"""Where values come from: which argument, and which part of a reply, is what an earlier call returned.
+"""Sources of values: the argument, or the part of a reply, that an earlier call returned.
 
 Policy: what the user has said the agent has from the user. Anything else that an earlier call returned comes from
 there, the latest first. Small numbers and booleans are alike by chance, so they flow only under the same name.
@@ -42,7 +42,7 @@ class ToldValue:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Where the values in a story's calls and replies come from.
+    """Sources of the values in a story's calls and replies.
 
     ``arguments`` has for each step the arguments that come from results of earlier ones. ``parts`` has the places
     inside lists and objects that do, each a path with the argument's name first. ``replies`` has the agent's text in
@@ -121,7 +121,7 @@ def _refs(story: Story, step: StoryStep) -> tuple[Mapping[str, Ref], Mapping[tup
 
 
 def _source(before: list[StoryStep], name: str, value: Any, said: str) -> Ref | None:
-    """Where an argument comes from; of several places in one result, the one of its own name."""
+    """Source of an argument; of several places in one result, the one of its own name."""
     if says(said, value):
         return None
     for step in reversed(before):
@@ -138,7 +138,7 @@ def _source(before: list[StoryStep], name: str, value: Any, said: str) -> Ref | 
 
 
 def says(text: str, value: Any) -> bool:
-    """Whether a text has a value in it, word for word."""
+    """True if a text has a value in it, word for word."""
     if isinstance(value, bool) or value is None:
         return False
     wanted = as_text(value)
@@ -148,7 +148,7 @@ def says(text: str, value: Any) -> bool:
 
 
 def telling(value: Any) -> bool:
-    """Whether two equal values of this kind are the same value."""
+    """True if two equal values of this kind are the same value."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, int | float):
@@ -157,7 +157,7 @@ def telling(value: Any) -> bool:
 
 
 def _told(story: Story, turn: int) -> Iterator[ToldValue]:
-    """What a reply takes from results, in the order in which it stands there; longer before shorter, new before old."""
+    """Values that a reply takes from results, in the order of the reply; longer before shorter, new before old."""
     reply, said = story.turns[turn].reply, story.said_until(turn)
     free = reply
     steps = [step for step in story.steps if step.turn <= turn]

@@ -84,7 +84,7 @@ class Drafter:
         return step.number in self.flow.used or self._only_looked(step)
 
     def _only_looked(self, step: StoryStep) -> bool:
-        """Whether the turn did nothing but look, so that its reply must rest on that."""
+        """True if the turn did nothing but look, so that its reply must rest on that."""
         steps = self.story.turns[step.turn].steps
         quiet = not any(item.tool.action or item.number in self.flow.used for item in steps)
         return quiet and question_in(self.story.turns[step.turn].reply, self.story.turns[0].said) is None
@@ -128,7 +128,7 @@ class Drafter:
     # Deeds
 
     def _changes(self, number: int, table: str) -> None:
-        """What a turn changed in a table, compared with the start."""
+        """Changes of a turn in a table, compared with the start."""
         turn, start = self.story.turns[number], self.story.start.table(table)
         if self.home.state_tables[table].single:
             # A milestone per setting that was switched, in the order of the calls, also for what was switched back.
@@ -220,7 +220,7 @@ class Drafter:
         return row
 
     def _can_be_named(self, column: Column, value: Any) -> bool:
-        """Whether a file can have a value: ids of rows that the session made are new each time."""
+        """True if a file can have a value: ids of rows that the session made are new each time."""
         role = column.item_role or column.role
         if role is None or role.kind != "id" or value in self.setting.labels:
             return True
@@ -228,7 +228,7 @@ class Drafter:
         return home is not None and home.fixed is not None
 
     def _cell(self, column: Column, value: Any, step: StoryStep | None) -> Any:
-        """What a new value should be like: texts by the words that come from the user, moments not to the second.
+        """Expectation of a new value: texts by the words that come from the user, moments not to the second.
 
         A moment that the agent gave as the user said it is meant as it is, and so is any other value that no call of
         the agent's wrote.
@@ -293,7 +293,7 @@ class Drafter:
 
 
 def _wordings(item: ToldValue) -> list[list[str]]:
-    """How a text may be told: a name may be cut short, and a text of more than a few words put in other words."""
+    """Accepted wordings of a text: a name may be cut short, and a text of more than a few words put in other words."""
     text = item.value
     if item.ref.path[-1:] == ("name",):
         return [list(dict.fromkeys((text, text.split()[0])))]
@@ -301,7 +301,7 @@ def _wordings(item: ToldValue) -> list[list[str]]:
 
 
 def _asked(value: Any) -> Any:
-    """What an argument of a look-up must be: a list in any order, an object as it is, a text that contains this one."""
+    """Expectation of a look-up's argument: a list in any order, an object as it is, a text that contains this one."""
     if is_array(value):
         return {"set": list(value)}
     if is_object(value):

@@ -54,7 +54,7 @@ def _targets(home: World, tool: Tool) -> Iterator[tuple[str, TableSchema, str]]:
 
 
 def _alike(schema: TableSchema, one: Row, other: Row) -> bool:
-    """Whether a word stands in both rows among the texts by which people call them."""
+    """True if a word stands in both rows among the texts by which people call them."""
     called = [column.name for column in schema.columns if column.role is None or column.role.kind == "text"]
     named = [
         {word for name in called if isinstance(row[name], str) for word in words(str(row[name])) if not word.isdigit()}

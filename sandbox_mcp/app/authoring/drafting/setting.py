@@ -24,7 +24,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class DraftSetting:
-    """Where a draft takes place: ``labels`` maps row ids to ``table.label``; the rest is as a file has it."""
+    """Setting of a draft: ``labels`` maps row ids to ``table.label``; the rest is as a file has it."""
 
     base: str | None
     world: Mapping[str, Any]
@@ -54,7 +54,7 @@ def moment(timestamp: float, zone: str) -> datetime | float:
 
 
 def setting_of(story: Story, suite: Suite) -> DraftSetting:
-    """Where a story takes place. Raises like :meth:`Suite.get`."""
+    """Find the setting of a story. Raises like :meth:`Suite.get`."""
     clock, home, zone = story.started.clock, story.home, story.zone
     now = {"now": moment(clock["now"], zone), "zone": zone, "step": clock["step"]}
     base = _nearest(story, suite)
@@ -138,7 +138,7 @@ def _holds_moments(column: Column) -> bool:
 
 
 def _different(home: World, base: Snapshot, state: Snapshot, labels: Mapping[str, str], zone: str) -> dict[str, Any]:
-    """What has to be added to, changed in and taken from a base."""
+    """Rows to be added to, changed in and taken from a base."""
     world: dict[str, Any] = {}
 
     def written(schema: TableSchema, row: Row) -> dict[str, Any]:

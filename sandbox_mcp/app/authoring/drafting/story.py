@@ -30,14 +30,14 @@ class StoryStep:
 
     @property
     def result(self) -> Any:
-        """What it returned; of a call that waits for confirmation, its code."""
+        """Result of the call; of one that waits for confirmation, its code."""
         code = self.event.meta.get(CONFIRMATION)
         return {"code": code} if code else self.event.result
 
 
 @dataclass(frozen=True, slots=True)
 class StoryTurn:
-    """What the user did and said, the calls that followed, the reply, and the world after the turn."""
+    """One turn: acts and words of the user, the calls that followed, the reply, and the world after the turn."""
 
     said: str
     steps: tuple[StoryStep, ...]
@@ -125,7 +125,7 @@ def story_of(trajectory: Trajectory) -> Story:
 
 
 def refused(events: Iterable[ToolCall], kind: str) -> bool:
-    """Whether some call was refused with an error of that name."""
+    """True if some call was refused with an error of that name."""
     return any(event.error is not None and event.error.type == kind for event in events)
 
 

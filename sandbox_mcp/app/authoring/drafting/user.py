@@ -50,7 +50,7 @@ def user_of(story: Story) -> dict[str, Any]:
 
 
 def _deed(turn: StoryTurn) -> dict[str, Any]:
-    """What the user did in the world before it spoke, with its result as a placeholder in what it said."""
+    """Act of the user in the world before it spoke, with its result as a placeholder in its words."""
     if not turn.acts:
         return {}
     act = turn.acts[-1]
@@ -60,7 +60,7 @@ def _deed(turn: StoryTurn) -> dict[str, Any]:
 
 
 def question_in(reply: str, wish: str) -> str | None:
-    """What a reply asks a user with that wish for, as it is worded; None where it waits for nothing."""
+    """Question in a reply to a user with that wish, as it is worded; None where the reply waits for nothing."""
     reading = read_acts(reply, wish)
     if codes_in(reply) or reading.act in (Act.ASKS, Act.OPEN, Act.LEAVE):
         return reading.asking or reply

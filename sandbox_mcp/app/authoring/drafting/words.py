@@ -1,4 +1,4 @@
-"""Which words of a text matter, and how people say what is so.
+"""Words of a text that matter, and wordings of states.
 
 Policy: a draft's replies accept any of the usual wordings; what was said in the recorded session is one of them.
 """
@@ -30,7 +30,7 @@ def words(text: str) -> list[str]:
 
 
 def has(text: str, word: str) -> bool:
-    """Whether a text has a word, whole and in any case."""
+    """True if a text has a word, whole and in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 

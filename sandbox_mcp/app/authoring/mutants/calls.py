@@ -69,7 +69,7 @@ def calls(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def depends(case: RehearsedSolution) -> bool:
-    """Whether some call fails once a deed before it is left out, although every value is known: state dependency."""
+    """True if some call fails once a deed before it is left out, although every value is known: state dependency."""
     usual = sum(done.error is not None for done in case.run.done)
     for spot in spots(case.solution):
         if case.scenario.home.agent_tools[spot.call.tool].action:
@@ -80,7 +80,7 @@ def depends(case: RehearsedSolution) -> bool:
 
 
 def is_look(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether a call may be left out: a query that nothing rests on."""
+    """True if a call may be left out: a query that nothing rests on."""
     if _computes(case, spot):
         return not _passed_on(case, spot)
     needed = _demanded(case, spot) or _tells(case, spot) or uses(case.solution, spot.call.label)
@@ -92,14 +92,14 @@ def _computes(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _demanded(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether a milestone asks for the call and no other call of the solution meets it."""
+    """True if a milestone asks for the call and no other call of the solution meets it."""
     others = {other.call.tool for other in spots(case.solution) if other.number != spot.number}
     named = ({pattern.tool for pattern in item.patterns} for item in wanted(case.scenario, CallConstraint))
     return any(spot.call.tool in tools and not tools & others for tools in named)
 
 
 def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether the call returns a value that a reply has to state and nothing else tells, in every solution.
+    """True if the call returns a value that a reply has to state and nothing else tells, in every solution.
 
     The reply may take it from the result, or say it as it stands there. Where a tool is called several times and a
     milestone asks for it, the milestone says which of the calls matter.
@@ -124,7 +124,7 @@ def _tells_alone(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _tells(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether a call is there for what it tells.
+    """True if a call is there for what it tells.
 
     So is every look of a solution that only looks, unless something takes a value from it: what it tells may be a
     number that can be counted in the result. Of several calls of one tool some may only look around.
@@ -138,18 +138,18 @@ def _tells(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _times(case: RehearsedSolution, spot: Spot) -> int:
-    """How often the solution calls the tool."""
+    """Number of the solution's calls of the tool."""
     return sum(other.call.tool == spot.call.tool for other in spots(case.solution))
 
 
 def only_looks(case: RehearsedSolution) -> bool:
-    """Whether the solution looks things up and changes nothing, so that only what it says counts."""
+    """True if the solution looks things up and changes nothing, so that only what it says counts."""
     tools = case.scenario.home.agent_tools
     return bool(spots(case.solution)) and not any(tools[spot.call.tool].action for spot in spots(case.solution))
 
 
 def _others_do_without(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether another solution never calls the tool."""
+    """True if another solution never calls the tool."""
     return any(
         all(call.tool != spot.call.tool for turn in solution.turns for call in turn.calls)
         for solution in case.scenario.solutions
@@ -157,7 +157,7 @@ def _others_do_without(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _said_with(case: RehearsedSolution, label: str) -> bool:
-    """Whether a reply takes a value from a result that it has to state."""
+    """True if a reply takes a value from a result that it has to state."""
     turns = case.solution.turns
     if not any(label in labels_in(turn.reply) for turn in turns):
         return False
@@ -228,7 +228,7 @@ def _guesses(case: RehearsedSolution, spot: Spot) -> list[Any]:
 
 
 def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether only a call tells what the solution goes on with, and it cannot be guessed: an id, a name.
+    """True if only a call tells what the solution goes on with, and it cannot be guessed: an id, a name.
 
     An agent that goes on without the call cannot be, unless another way led it there.
     """
@@ -237,7 +237,7 @@ def takes_luck(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _ids_taken(case: RehearsedSolution, spot: Spot) -> tuple[tuple[str | int, ...], ...]:
-    """Where in the call's result the ids stand that the solution goes on with; nothing if it takes anything else."""
+    """Places in the call's result of the ids that the solution goes on with; nothing if it takes anything else."""
     ids = {key for rows in case.scenario.world.tables.values() for key in rows}
     taken = dict(_taken(case.solution, spot, case.run.results))
     return tuple(taken) if all(isinstance(value, str) and value in ids for value in taken.values()) else ()
@@ -259,14 +259,14 @@ def _taken(solution: Solution, spot: Spot, results: Mapping[str, Any]) -> Iterat
 
 
 def _guessable(value: Any) -> bool:
-    """Whether an agent that never asked might well say the same."""
+    """True if an agent that never asked might well say the same."""
     if value is None or isinstance(value, bool):
         return True
     return isinstance(value, int | float) and float(value).is_integer() and abs(value) <= SMALL
 
 
 def _told(case: RehearsedSolution, spot: Spot, value: Any) -> bool:
-    """Whether the user or an earlier call says a text, so that the call is not needed to know it."""
+    """True if the user or an earlier call says a text, so that the call is not needed to know it."""
     said = [text.text for text in spoken(case.scenario)]
     earlier = [str(done.value) for done in case.run.done[: spot.number] if done.value is not None]
     return isinstance(value, str) and any(contains(text, value) for text in (*said, *earlier))
@@ -324,7 +324,7 @@ def _named_in_milestones(case: RehearsedSolution, tool: str) -> set[str]:
 
 
 def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
-    """Whether the score depends on a value that a deed, a reply or another query that matters takes from the call."""
+    """True if the score depends on a value that a deed, a reply or another query that matters takes from the call."""
     label = spot.call.label
     if label is None:
         return False
@@ -340,7 +340,7 @@ def _passed_on(case: RehearsedSolution, spot: Spot) -> bool:
 
 
 def _indifferent(case: RehearsedSolution, tool: str, name: str) -> bool:
-    """Whether the scenario says in so many words that it does not care about the column."""
+    """True if the scenario says in so many words that it does not care about the column."""
     for table in {effect.table for effect in effects(case.scenario.home, [tool])}:
         column = case.scenario.home.hints.ends_as.get((table, name), name)
         allowed = case.scenario.allows.get(table, ())

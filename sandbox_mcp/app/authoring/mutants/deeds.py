@@ -132,7 +132,7 @@ def _some(case: RehearsedSolution, parameter: Parameter) -> Any:
 
 
 def _changes(case: RehearsedSolution, call: PlannedCall) -> Sequence[Change] | None:
-    """What a call would change after the solution; None if it cannot be made there, or acts without effect."""
+    """Changes that a call would make after the solution; None if it cannot be made there, or acts without effect."""
     tx = case.wide.world.begin()
     locked = any(not case.scenario.home.gates[name].is_open(tx) for name in case.scenario.gates)
     if locked or call.tool not in case.stage.tools(ALL) or call.tool in case.scenario.confirm:
@@ -165,7 +165,7 @@ def _undone(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _is_to_last(case: RehearsedSolution, table: str, call: PlannedCall) -> bool:
-    """Whether some milestone wants the table, and of a switch its column, to stay as it became."""
+    """True if some milestone wants the table, and of a switch its column, to stay as it became."""
     switch = case.scenario.home.hints.switches.get(call.tool)
     return any(
         switch is None or any(switch in row for row in item.rows)
@@ -218,7 +218,7 @@ def _switched(case: RehearsedSolution, call: PlannedCall, changes: Sequence[Chan
 
 
 def _takes_back(case: RehearsedSolution, changes: Sequence[Change]) -> bool:
-    """Whether all that a call does is remove what the solution made, such as the session of a log-in."""
+    """True if all that a call does is remove what the solution made, such as the session of a log-in."""
     start = case.scenario.world
     made = (change.after is None and change.key not in start.table(change.table) for change in changes)
     return bool(changes) and all(made)
@@ -257,7 +257,7 @@ def _switches_in_milestones(case: RehearsedSolution) -> set[str]:
 
 
 def _open_to_all(case: RehearsedSolution, changes: Sequence[Change]) -> bool:
-    """Whether the scenario says that such changes do not matter."""
+    """True if the scenario says that such changes do not matter."""
     changed = [(change.table, set(differing(change))) for change in changes]
     allows = case.scenario.allows
     return all("*" in allows.get(table, ()) or columns <= set(allows.get(table, ())) for table, columns in changed)

@@ -1,4 +1,4 @@
-"""What a mutant is: a way to play a scenario, and the score that it should get.
+"""Mutants: ways to play a scenario, each with the score that it should get.
 
 Policy: a mutant is data, so that it can be described, counted, played again by its id, and shown to an author.
 """
@@ -31,7 +31,7 @@ class ScoreSpan:
     words: str
 
     def holds(self, score: float) -> bool:
-        """Whether a score is right, rounding apart."""
+        """True if a score is right, rounding apart."""
         return self.low - 1e-9 <= score <= self.high + 1e-9
 
 
@@ -63,7 +63,7 @@ class ChangedCall:
     ids: tuple[tuple[str | int, ...], ...] = ()
 
     def misleads(self, done: Sequence[MadeCall]) -> bool:
-        """Whether the call was carried out and did not tell as much, as when it was about another year.
+        """True if the call was carried out and did not tell as much, as when it was about another year.
 
         One that was refused, or told what it should and more, shows nothing of what a scenario looks at; nor does one
         that leads to the same rows, as when two lines are fed by the same transformer.
@@ -75,7 +75,7 @@ class ChangedCall:
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:
-    """What stands at a place in a result, or None."""
+    """Value at a place in a result, or None."""
     for part in path:
         try:
             value = value[part]
@@ -85,7 +85,7 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def _tells(found: Any, asked: Any) -> bool:
-    """Whether a result holds another one: equal values, and lists with all items, wherever they stand."""
+    """True if a result holds another one: equal values, and lists with all items, wherever they stand."""
     if isinstance(found, Mapping) and isinstance(asked, Mapping):
         whole, part = cast("Mapping[str, Any]", found), cast("Mapping[str, Any]", asked)
         return all(name in whole and _tells(whole[name], value) for name, value in part.items())
@@ -118,7 +118,7 @@ class Mutant:
 
     @property
     def rule(self) -> str:
-        """What kind of mutant it is."""
+        """Kind of the mutant."""
         return self.id.partition(":")[0].partition("-")[0]
 
     @property
@@ -156,16 +156,16 @@ class RehearsedSolution:
 
     @property
     def lacks(self) -> bool:
-        """Whether the scenario cannot be solved, so that its solution is to say so."""
+        """True if the scenario cannot be solved, so that its solution is to say so."""
         return LACKS in self.scenario.categories
 
     @property
     def carried_out(self) -> bool:
-        """Whether every call was made and every value there that a call or a reply takes from another."""
+        """True if every call was made and every value there that a call or a reply takes from another."""
         return len(self.run.done) == len(spots(self.solution)) and untold(self.solution, self.run) is None
 
     def score(self, solution: Solution) -> float:
-        """What a changed solution scores."""
+        """Score of a changed solution."""
         return evaluate(self.scenario, self.stage.rehearse(solution).log).score
 
     def id(self, rule: str, *parts: object) -> str:
@@ -173,7 +173,7 @@ class RehearsedSolution:
         return ":".join(str(part) for part in (rule, self.number + 1, *parts))
 
     def path(self, spot: Spot) -> tuple[str | int, ...]:
-        """Where a call stands in the file."""
+        """Place of a call in the file."""
         return ("reference", self.number, "turns", spot.turn, "calls", spot.batch)
 
 
@@ -184,7 +184,7 @@ def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
 
 
 def untold(solution: Solution, run: Rehearsed) -> str | None:
-    """Why a call cannot be made or a reply not be filled in, for want of a value; None if every value was returned."""
+    """Value for want of which a call cannot be made or a reply not be filled in; None if every value was returned."""
     unmade = next((made.error for made in run.done if made.arguments is None), None)
     if unmade is not None:
         return unmade
@@ -255,7 +255,7 @@ def talk(*replies: str) -> Solution:
 
 
 def uses(solution: Solution, label: str | None) -> bool:
-    """Whether anything later takes a value from the call with that label."""
+    """True if anything later takes a value from the call with that label."""
     if label is None:
         return False
     later = [call.arguments for turn in solution.turns for call in turn.calls]

@@ -121,7 +121,7 @@ def disturbances(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _can_be_done_at_once(case: RehearsedSolution) -> bool:
-    """Whether nothing in the scenario depends on words said before everything is done."""
+    """True if nothing in the scenario depends on words said before everything is done."""
     scenario, script = case.scenario, case.scenario.user.script
     if len(case.solution.turns) < 2 or not spots(case.solution) or scenario.confirm or script.then or script.does:
         return False
@@ -137,7 +137,7 @@ def _can_be_done_at_once(case: RehearsedSolution) -> bool:
 
 
 def _said_before_the_end(case: RehearsedSolution) -> bool:
-    """Whether a milestone is met by something other than the last reply."""
+    """True if a milestone is met by something other than the last reply."""
     result = evaluate(case.scenario, case.run.log)
     events = result.milestones.timeline.events
     spoken = (event for event in reversed(events) if isinstance(event, Message) and event.sender == "agent")

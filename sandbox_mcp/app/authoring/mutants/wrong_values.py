@@ -19,7 +19,7 @@ FAR = DAY + 3600.0
 
 
 def is_meant(scenario: Scenario, tool: Tool, name: str) -> bool:
-    """Whether an argument says who or what is meant: an id, a recipient, or one that the world lists as such."""
+    """True if an argument says who or what is meant: an id, a recipient, or one that the world lists as such."""
     role = next((item.role for item in tool.parameters if item.name == name), None)
     by_role = role is not None and role.kind == "id"
     return name in scenario.home.hints.meant or by_role or (tool.reaches is not None and name == tool.reaches)
@@ -80,7 +80,7 @@ def _within(roles: _Roles, step: str) -> _Roles:
 
 
 def _other_texts(scenario: Scenario, value: str) -> Iterator[str]:
-    """What stands in other rows where this text stands, and something that stands nowhere."""
+    """Texts in other rows at the place of this text, and one that stands nowhere."""
     beside = [
         str(other[column])
         for rows in scenario.world.tables.values()

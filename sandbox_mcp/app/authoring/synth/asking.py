@@ -1,4 +1,4 @@
-"""What a model is told when it is to draft, and how its answer is read.
+"""Prompts for a model that drafts, and the reading of its answers.
 
 Policy: it gets everything that an author would look at: the world's rows, the tools, the scenario it starts from, and
 one form to answer in. It is shown no milestone, so that none can be written to please them.
@@ -84,7 +84,7 @@ SAMPLE = 40
 
 
 class DraftAnswer(BaseModel):
-    """What a model drafted."""
+    """Answer of a model that drafted."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -96,7 +96,7 @@ class DraftAnswer(BaseModel):
 
 
 def question(order: DraftOrder, suite: Suite) -> str:
-    """What a model is asked for one draft."""
+    """Prompt for one draft."""
     task = TASKS[order.twist or order.kind].format(required=", ".join(order.required), withheld=order.withheld)
     scenario = suite.get(order.original) if order.original else suite.base(order.base)
     clock = scenario.clock

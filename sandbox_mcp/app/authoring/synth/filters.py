@@ -1,4 +1,4 @@
-"""What a draft has to pass: first that it can be played, then the papers' own filters, then lint, then deep lint.
+"""Filters for a draft: first that it can be played, then the papers' own filters, then lint, then deep lint.
 
 Policy: filters stand in the order of their cost. Each says in one line what is wrong, so that the model can mend it and
 an author can see why a draft is not there. The first that a draft does not pass ends its way.
@@ -165,7 +165,7 @@ def _plays(it: Candidate) -> str | None:
 
 
 def _unusable(it: Candidate) -> str | None:
-    """Why the draft as it stands cannot be written and read again; None if it can."""
+    """Reason for which the draft as it stands cannot be written and read again; None if it can."""
     try:
         it.write().get(it.name)
     except SandboxError as error:

@@ -1,4 +1,4 @@
-"""What a model is asked to draft: a table of kinds, and which drafts of a kind there can be.
+"""Orders for a model that drafts: a table of kinds, and the drafts of a kind that there can be.
 
 Policy: what is drafted is decided here, by the seed alone, and never by the model.
 

@@ -32,7 +32,7 @@ _WORDLESS = re.compile(r"[^a-z0-9]+")
 
 @dataclass(slots=True)
 class Synthesis:
-    """What came of drafting: the files kept, and of how many drafts each filter kept how many."""
+    """Outcome of drafting: the files kept, and the number of drafts that each filter kept."""
 
     kept: list[Path] = field(default_factory=list[Path])
     reached: dict[str, int] = field(default_factory=lambda: dict.fromkeys((ANSWERED, *FILTERS), 0))
@@ -49,7 +49,7 @@ class Synthesis:
 
     @property
     def drafted(self) -> int:
-        """How many drafts were asked for."""
+        """Number of drafts that were asked for."""
         return self.reached[ANSWERED]
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Synthesis:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Where drafts are made: the suite they branch from, the caller's files, and the folder for what passes."""
+    """Places for drafting: the suite they branch from, the caller's files, and the folder for what passes."""
 
     suite: Suite
     places: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""What can be wrong with a world, and how it is mended."""
+"""Faults of a world, and how each is mended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

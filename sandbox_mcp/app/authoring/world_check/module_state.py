@@ -88,7 +88,7 @@ class _Look:
             yield from _in_the_librarys(value)
 
     def _kept_by(self, function: FunctionType) -> Iterator[tuple[str, object]]:
-        """What a function keeps from call to call."""
+        """Objects that a function keeps from call to call."""
         if function.__module__ in self._own:
             yield "defaults", (function.__defaults__ or (), function.__kwdefaults__ or {})
             yield "attributes", {name: part for name, part in vars(function).items() if name != "__wrapped__"}
@@ -100,7 +100,7 @@ class _Look:
 
 
 def _in_the_librarys(value: Any) -> Iterator[tuple[str, object]]:
-    """What is in an object of a kind that Python's library has for keeping things or giving them one by one."""
+    """Content of an object of a kind that Python's library has for keeping things or giving them one by one."""
     if isinstance(value, StringIO | BytesIO):
         yield "text", value.getvalue()
     elif type(value).__module__ in ("array", "queue", "_queue"):
@@ -115,7 +115,7 @@ def _in_the_librarys(value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, object]]:
-    """What an object holds, without what it has worked out and keeps."""
+    """Attributes of an object, without what it has worked out and keeps."""
     kind = cast("type[Any]", type(value))
     for name, part in list(getattr(value, "__dict__", {}).items()):
         if not isinstance(getattr(kind, name, None), cached_property):

@@ -49,7 +49,7 @@ BYPASSING = {"transaction", "_cells", "_effects"}
 
 
 def read(world: World, sources: Sequence[Source]) -> Iterator[WorldFinding]:
-    """What stands in the modules that a world's code consists of."""
+    """Read the modules that a world's code consists of."""
     runs = played(world, sources)
     for source in sources:
         reader = _Reader(world, source, runs)
@@ -206,7 +206,7 @@ class _Reader(ast.NodeVisitor):
             self._note(target, "module_state", f"writes to {ast.unparse(target.value)}, which lies in the module")
 
     def _is_shared(self, node: ast.expr, whole: ast.expr | None = None) -> bool:
-        """Whether an expression is, or is part of, a list, mapping or object that lies in the module and can change.
+        """True if an expression is, or is part of, a list, mapping or object that lies in the module and can change.
 
         A class or a module changes only where something of it is written to, as ``whole`` does.
         """
@@ -251,7 +251,7 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def _is_the_worlds(self, node: ast.Attribute) -> bool:
-        """Whether an attribute may be one of the transaction or a row: no column, and no part of another object."""
+        """True if an attribute may be one of the transaction or a row: no column, and no part of another object."""
         on = node.value.id if isinstance(node.value, ast.Name) else ""
         return on in self._local and on != self._self and (on == "tx" or node.attr not in self._columns)
 
@@ -265,7 +265,7 @@ class _Reader(ast.NodeVisitor):
         return (path,) if is_judged_by_name(path) else (path, self._true_name(node))
 
     def _sin(self, node: ast.AST) -> Sin | None:
-        """What is wrong with something that is named."""
+        """Fault of something that is named."""
         return next((sin for path in self._paths(node) if (sin := sin_of(path))), None)
 
     def _true_name(self, node: ast.AST) -> str:
@@ -283,7 +283,7 @@ class _Reader(ast.NodeVisitor):
         return f"{made}.{value.__qualname__}"
 
     def _value(self, node: ast.AST) -> Any:
-        """What a dotted name of the module is; None where only a session would tell."""
+        """Value of a dotted name of the module; None where only a session would tell."""
         if isinstance(node, ast.Name):
             return self._in_module(node.id)
         if not isinstance(node, ast.Attribute):
@@ -308,7 +308,7 @@ class _Reader(ast.NodeVisitor):
     visit_DictComp = visit_ListComp  # noqa: N815 - the name that ast looks for
 
     def visit_Starred(self, node: ast.Starred | ast.YieldFrom | ast.FormattedValue) -> None:
-        """What is laid out or given one by one, or written into a text."""
+        """Record values that are laid out or given one by one, or written into a text."""
         self._gone_through(node.value)
         self.generic_visit(node)
 
@@ -346,7 +346,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _in_module(self, name: str) -> Any:
-        """What the module has under a name, unless the function has something of its own there."""
+        """Value under a name in the module, unless the function has something of its own there."""
         return None if name in self._local else getattr(self._module, name, None)
 
     def _judge_stepping(self, node: ast.Call) -> None:
@@ -387,14 +387,14 @@ class _Reader(ast.NodeVisitor):
                 self._note(node, "undeclared_table", f"uses table {table.__name__!r}, which the world does not have")
 
     def _reads_files(self, node: ast.Call, on: ast.expr, method: str) -> bool:
-        """Whether a method is that of a path, as far as the code says."""
+        """True if a method is that of a path, as far as the code says."""
         if self._is_path(on):
             return method in PATH_METHODS
         own_table = self._tables.intersection(_tables_in(node, self._module))
         return method in FILE_METHODS and method not in self._methods and not own_table
 
     def _is_path(self, node: ast.expr) -> bool:
-        """Whether an expression gives a path, as far as the code says: ``Path(x)``, ``HERE / x``, ``HERE.parent``."""
+        """True if an expression gives a path, as far as the code says: ``Path(x)``, ``HERE / x``, ``HERE.parent``."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return self._is_path(node.left)
         if isinstance(node, ast.Call):
@@ -404,13 +404,13 @@ class _Reader(ast.NodeVisitor):
         return above or isinstance(self._value(node), PurePath)
 
     def _is_own_method(self, on: ast.expr, method: str) -> bool:
-        """Whether a method is written in a world's code, where it is read by itself."""
+        """True if a method is written in a world's code, where it is read by itself."""
         value = self._in_module(on.id) if isinstance(on, ast.Name) else None
         kind = cast("type[Any]", type(value))
         return isinstance(getattr(kind, method, None), FunctionType)
 
     def _is_set(self, node: ast.expr) -> bool:
-        """Whether an expression gives a set, as far as the code says."""
+        """True if an expression gives a set, as far as the code says."""
         if isinstance(node, ast.Name):
             return node.id in self._sets or isinstance(self._in_module(node.id), set | frozenset)
         if isinstance(node, ast.NamedExpr):
@@ -435,7 +435,7 @@ def _called(node: ast.AST | None) -> str:
 
 
 def _is_view(node: ast.expr) -> bool:
-    """Whether an expression is what a mapping has, which with & or | becomes a set."""
+    """True if an expression is what a mapping has, which with & or | becomes a set."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
 
 
@@ -444,13 +444,13 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _is_transaction(item: ast.arg) -> bool:
-    """Whether an argument is the transaction, by its annotation or, without one, by its name."""
+    """True if an argument is the transaction, by its annotation or, without one, by its name."""
     said = ast.unparse(item.annotation).strip("'\"") if item.annotation else item.arg
     return said.rpartition(".")[2] in ("Tx", "tx")
 
 
 def _means_set(annotation: ast.expr | None) -> bool:
-    """Whether an annotation is that of a set."""
+    """True if an annotation is that of a set."""
     return annotation is not None and re.match(r"(set|frozenset)\b", ast.unparse(annotation)) is not None
 
 

@@ -36,7 +36,7 @@ class Source:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """What the names stand for that its imports and plain assignments give: ``clock = time.time``."""
+        """Targets of the names that its imports and plain assignments give: ``clock = time.time``."""
         found = imports_in(self.tree, self.module)
         for part in self.tree.body:
             if isinstance(part, ast.Assign) and isinstance(part.value, ast.Attribute | ast.Name):
@@ -52,7 +52,7 @@ class Source:
 
 
 def imports_in(tree: ast.AST, module: ModuleType) -> dict[str, str]:
-    """What a piece of code imports: by the name that it has there, what it is."""
+    """Imports of a piece of code: local name to what it is."""
     found: dict[str, str] = {}
     for item in ast.walk(tree):
         if isinstance(item, ast.Import):
@@ -75,7 +75,7 @@ def _home(item: ast.ImportFrom, module: ModuleType) -> str:
 
 
 def dotted(node: ast.AST, known: dict[str, str]) -> str:
-    """What ``a.b.c`` is with what its first name stands for; nothing for any other expression and for unknown names."""
+    """Meaning of ``a.b.c`` by its first name; nothing for any other expression and for unknown names."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)
@@ -166,7 +166,7 @@ def _define(part: ast.stmt, defined: dict[str, list[ast.AST]]) -> None:
 
 
 def _places(world: World) -> set[tuple[str, int]]:
-    """Where the world's tools, events and gates begin, by module and line."""
+    """Places at which the world's tools, events and gates begin, by module and line."""
     written = (inspect.unwrap(function) for function in world.functions.values())
     codes = ((function.__module__, getattr(function, "__code__", None)) for function in written)
     return {(module, code.co_firstlineno) for module, code in codes if code is not None}

@@ -1,4 +1,4 @@
-"""What comes of a world's tools, events and gates in made-up states.
+"""Trials of a world's tools, events and gates in made-up states.
 
 Policy: every tool is called several times in worlds of rows made up from the tables, each call twice, and the results
 are compared with what their annotations say. Events and gates are tried in the same way. Then one argument of a tool
@@ -33,7 +33,7 @@ TRIALS, MOST_TRIALS = 12, 200
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """What is wrong by which rule, and how it said no, if it did."""
+    """Outcome of a trial: the faults by rule, and the refusal, if there was one."""
 
     problems: tuple[tuple[str, str], ...] = ()
     refusal: str | None = None
@@ -41,7 +41,7 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """What came of a call: an outcome or a fault of the world, and in which transaction."""
+    """Outcome of a call: a result or a fault of the world, and the transaction."""
 
     outcome: Outcome | WorldError
     tx: Transaction
@@ -56,7 +56,7 @@ _Happening = Callable[[Transaction], tuple[Any, Any] | None]
 def tried(
     world: World, refused: dict[str, str], lying: Callable[[], Mapping[tuple[str, str], object]]
 ) -> Iterator[WorldFinding]:
-    """What is wrong with the tools, events and gates; ``refused`` gets the last message of those that always refuse.
+    """Faults of the tools, events and gates; ``refused`` gets the last message of those that always refuse.
 
     ``lying`` tells what lies in the world's modules, where nothing may change.
     """
@@ -142,7 +142,7 @@ def _made_up(world: World, tool: Tool, state: Snapshot, dice: random.Random) -> 
 
 
 def came_to(world: World) -> dict[str, list[str]]:
-    """What comes of each tool in its first trials, in a form that can be compared with another process."""
+    """Outcome of each tool in its first trials, in a form that can be compared with another process."""
     tools = [tool for tool in world.tools.values() if tool not in ENGINE_TOOLS]
     came: dict[str, list[str]] = {tool.name: [] for tool in tools}
     for number in range(TRIALS):
@@ -161,7 +161,7 @@ def came_to(world: World) -> dict[str, list[str]]:
 def _at_edges(
     world: World, tool: Tool, right: list[tuple[Snapshot, Mapping[str, Any]]], seen: set[str]
 ) -> Iterator[WorldFinding]:
-    """What is wrong with a tool at the edges of what its arguments allow, without what was ``seen`` already."""
+    """Faults of a tool at the edges of what its arguments allow, without what was ``seen`` already."""
     offered = {tool.name: present(tool)}
     dice = random.Random(f"{world.name}/{tool.name}/edges")  # noqa: S311 - repeatable, not secret
     for state, arguments in right:
@@ -192,7 +192,7 @@ def _begun(world: World, state: Snapshot) -> Transaction:
 
 
 def _judged(world: World, state: Snapshot, bound: Bound, one: _Came, two: _Came) -> Iterator[tuple[str, str]]:
-    """What is wrong with a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
+    """Fault of a call made twice: it breaks, differs, tells a secret, or gives what its annotation denies."""
     name, first, second = bound.tool.name, one.outcome, two.outcome
     yield from _strange_tables(world, name, one.tx)
     if isinstance(first, WorldError):

@@ -1,4 +1,4 @@
-"""Which parts of Python's library give other results on another machine, at another time or in another process.
+"""Parts of Python's library that give other results on another machine, at another time or in another process.
 
 Policy: names are the full ones, whatever an import calls them. In modules that reach outside, functions that only
 compute are listed and allowed. Where it depends on the arguments, as for a generator of random numbers with a seed, the
@@ -58,12 +58,12 @@ BUILT_IN = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"
 
 
 def is_judged_by_name(path: str) -> bool:
-    """Whether the imported name of something is enough to judge it."""
+    """True if the imported name of something is enough to judge it."""
     return _within(path, OUTSIDE | CHANCES)
 
 
 def sin_of(path: str) -> Sin | None:
-    """What is wrong with something that is named, wherever it goes."""
+    """Fault of something that is named, wherever it goes."""
     path = path.removeprefix("builtins.")
     if path in BUILT_IN:
         return "outside_io", f"{path}() reaches outside the world"
@@ -79,7 +79,7 @@ def sin_of(path: str) -> Sin | None:
 
 
 def sin_of_call(path: str, node: ast.Call) -> Sin | None:
-    """What is wrong with a call, as it is called."""
+    """Fault of a call, as it is called."""
     given = len(node.args) + len(node.keywords)
     if given < CLOCKS_WITHOUT.get(path, 0):
         return "host_clock", f"{path}() without a moment tells the host's time"
@@ -92,6 +92,6 @@ def sin_of_call(path: str, node: ast.Call) -> Sin | None:
 
 
 def _within(path: str, known: set[str]) -> bool:
-    """Whether a dotted path is one of the known names, or lies within one."""
+    """True if a dotted path is one of the known names, or lies within one."""
     parts = path.split(".")
     return any(".".join(parts[:length]) in known for length in range(1, len(parts) + 1))

@@ -1,4 +1,4 @@
-"""What an agent is told before it answers a row: to call tools, or to write down in words what it would call.
+"""Instructions for an agent that answers a row: to call tools, or to write down in words what it would call.
 
 Policy: both ask for the same and differ in how an answer is given. ``text`` is the way in which the benchmark's authors
 asked, in words of our own: no tools are offered, those of the row are listed, and calls are read from the text as the
@@ -33,7 +33,7 @@ FORM_NONE: Final = "Where there is nothing to call, write the thought and no act
 
 
 def instructions(row: BenchmarkRow, form: AnswerForm, *, many: bool, history: bool, task: str = "") -> str:
-    """What the agent is told; ``many`` allows several calls, ``history`` puts the conversation so far below.
+    """Instructions for the agent; ``many`` allows several calls, ``history`` puts the conversation so far below.
 
     ``task`` is said in place of our own words on what to do; the form of an answer is told all the same.
     """

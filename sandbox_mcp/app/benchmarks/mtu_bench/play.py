@@ -58,12 +58,12 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class RowCrew(Crew):
-    """Who plays the rows of a :class:`RowSuite`, each answered in a form."""
+    """Player of the rows of a :class:`RowSuite`, each answered in a form."""
 
     form: AnswerForm = "calls"
 
     def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:  # noqa: ARG002
-        """What a dialogue came to; all that is needed for that is in its log."""
+        """Judge a dialogue; its log holds all that is needed."""
         return grade(trajectory, None, metrics=[name for name in self.metrics if name not in JUDGED] or [METRIC])
 
     async def play_session(self, arena: Arena, spec: SessionSpec, user: User, sink: Sink) -> None:  # noqa: ARG002

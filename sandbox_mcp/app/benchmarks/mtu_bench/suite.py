@@ -114,6 +114,6 @@ def _scenario(dialogue: DialogueRows) -> RowScenario:
 
 
 def wanted_turn(row: BenchmarkRow) -> PlannedTurn:
-    """What the ground truth of a row calls, one after the other."""
+    """Calls of a row's ground truth, one after the other."""
     calls = (PlannedCall(name.strip(), given) for name, given in row.answer.items() if name.strip())
     return PlannedTurn(tuple((call,) for call in calls), "")

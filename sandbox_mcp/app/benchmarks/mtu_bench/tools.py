@@ -24,7 +24,7 @@ Observed = Sequence[tuple[str, Mapping[str, Any], str]]
 
 
 def observed_in(rows: Sequence[BenchmarkRow], place: int) -> Observed:
-    """What later rows say came of the calls of the row at that place."""
+    """Results that later rows give for the calls of the row at that place."""
     for row in rows[place + 1 :]:
         turns = read_history(row.question.history)
         if place < len(turns) and turns[place].observed:
@@ -60,7 +60,7 @@ def past_steps(row: BenchmarkRow, tools: Mapping[str, PresentedTool]) -> tuple[P
 
 
 def described(tool: OfferedTool) -> str:
-    """What a tool says of itself, with the fields of what it returns."""
+    """Description of a tool, with the fields of its result."""
     returns = f"Returns: {', '.join(tool.results)}." if tool.results else ""
     return " ".join(filter(None, (tool.description.strip(), returns)))
 

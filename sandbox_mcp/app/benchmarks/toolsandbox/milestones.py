@@ -95,7 +95,7 @@ def _argument(value: Any, near: Any, ids: Mapping[str, str]) -> Any:
 
 
 def _message(item: _Json) -> dict[str, Any]:
-    """What is said; words to the environment are an attempt at the call that they name."""
+    """Text of a message; words to the environment are an attempt at the call that they name."""
     row = item["rows"][0]
     if row["recipient"] == "environment":
         return {"tool": row["content"], "attempt": True}

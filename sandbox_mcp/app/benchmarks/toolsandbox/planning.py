@@ -49,7 +49,7 @@ ASKED = "Which details can you give me?"
 
 @dataclass(slots=True)
 class _Plan:
-    """What has been planned so far, and the state that it leaves."""
+    """Plan so far, and the state that it leaves."""
 
     tables: Mapping[str, list[_Row]]
     goal: str

@@ -203,7 +203,7 @@ async def _asked(
 
 
 def _still_to_come(truth: Trajectory, prefix: Prefix) -> Solution:
-    """What the ground truth does about a message, with all values as they were."""
+    """Reply of the ground truth to a message, with all values as they were."""
     batches: dict[str, list[PlannedCall]] = {}
     for event in truth.events[prefix.upto : prefix.reply]:
         if isinstance(event, ToolCall) and event.caller == "agent":
@@ -229,7 +229,7 @@ def as_sent(session: Session) -> Callable[[ToolCall], tuple[str, dict[str, Any]]
 
 
 def history(session: Session, events: Sequence[Message | ToolCall]) -> tuple[PastStep, ...]:
-    """What an agent would remember of these events, in the words and names in which a session presents them."""
+    """Write events as an agent would remember them, in the words and names in which a session presents them."""
     sent = as_sent(session)
     steps: list[PastStep] = []
     for group in _grouped(events):
@@ -245,7 +245,7 @@ def history(session: Session, events: Sequence[Message | ToolCall]) -> tuple[Pas
 
 
 def _grouped(events: Sequence[Message | ToolCall]) -> list[list[Message | ToolCall]]:
-    """What was said, and calls that were made together, each with what was announced after it."""
+    """Group messages with the calls that were made together, and with what was announced after them."""
     groups: list[list[Message | ToolCall]] = []
     for event in events:
         if isinstance(event, ToolCall):
@@ -268,7 +268,7 @@ def _with_notices(events: Sequence[Message | ToolCall]) -> str:
 
 
 def reference_of(truth: Trajectory, labels: Mapping[str, bool]) -> tuple[ReferenceTurn, ...]:
-    """What a ground truth does about each message of the user; ``labels`` tell which tools are actions."""
+    """Write a ground truth as a reply to each message of the user; ``labels`` tell which tools are actions."""
     turns: list[ReferenceTurn] = []
     for event in truth.events:
         if isinstance(event, Message) and event.sender == "user" and event.recipient == "agent":

@@ -16,7 +16,7 @@ from sandbox_mcp.play.session.replay import ReplayDifference, text_of, unlike
 
 
 def is_prefix_replay(trajectory: Trajectory) -> bool:
-    """Whether a log holds replies that were asked for on prefixes, by a run of ours."""
+    """True if a log holds replies that were asked for on prefixes, by a run of ours."""
     return trajectory.started.user.get("kind") == KIND
 
 
@@ -44,7 +44,7 @@ async def prefix_differences(
 
 
 def _answers(trajectory: Trajectory) -> Iterator[list[ToolCall]]:
-    """What the agent called before each of its replies, and after the last."""
+    """Calls of the agent before each of its replies, and after the last."""
     calls: list[ToolCall] = []
     for event in trajectory.events:
         if isinstance(event, ToolCall):

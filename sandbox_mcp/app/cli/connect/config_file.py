@@ -25,7 +25,7 @@ class ConfigFile:
     path: Path
 
     def text(self) -> str | None:
-        """What it holds, line ends unchanged; None where there is no such file."""
+        """Read the text, line ends unchanged; None where there is no such file."""
         with self._doing("read"):
             try:
                 return self.path.read_bytes().decode("utf-8")
@@ -44,7 +44,7 @@ class ConfigFile:
         return copy
 
     def backups(self) -> Iterator[str]:
-        """What the backups hold, the latest first; those that cannot be read are passed over."""
+        """Read the backups, the latest first; those that cannot be read are passed over."""
         found = self.path.parent.glob(f"{escape(self.path.name)}.{_BACKUP}-*.bak")
         for backup in sorted(found, reverse=True):
             with suppress(SandboxError):

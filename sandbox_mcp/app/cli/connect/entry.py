@@ -27,7 +27,7 @@ class UneditableConfigError(SandboxError):
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What was done to which file; ``backup`` is the file as it was, where one was kept."""
+    """Outcome of writing a file; ``backup`` is the file as it was, where one was kept."""
 
     action: Action
     file: Path
@@ -92,7 +92,7 @@ class HostEntry:
         return WriteOutcome("removed" if replaced is None else "restored", self.config.path, backup)
 
     def _has_ours(self, text: str) -> bool:
-        """Whether a backup has our entry, or cannot be told from one that has."""
+        """True if a backup has our entry, or cannot be told from one that has."""
         try:
             return is_ours(self._servers(self._document(text)).get(NAME))
         except UneditableConfigError:

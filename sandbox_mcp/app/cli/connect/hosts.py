@@ -40,11 +40,11 @@ class Host:
     beware: str = ""
 
     def entry(self, argv: list[str]) -> dict[str, Any]:
-        """What the host has to be told of the server."""
+        """Entry of the server in the host's configuration."""
         return {**({"type": "stdio"} if self.typed else {}), "command": argv[0], "args": argv[1:]}
 
     def own_command(self, argv: list[str]) -> str:
-        """How the host itself is told, as it is typed in this system's shell; empty where it has no such command."""
+        """Command that tells the host itself, as typed in this system's shell; empty where it has no such command."""
         name = {} if NAME in self.command else {"name": NAME}
         entry = json.dumps(name | self.entry(argv), ensure_ascii=False)
         return shell_line([*self.command, entry]) if self.command else ""
@@ -111,13 +111,13 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
 
 
 def server_command() -> list[str]:
-    """How this environment's server is started, whatever the working directory and the path are."""
+    """Command that starts this environment's server, whatever the working directory and the path are."""
     script = shutil.which("sandbox-mcp", path=str(Path(sys.executable).parent))
     return [script] if script else [sys.executable, "-m", "sandbox_mcp.app.cli"]
 
 
 def is_ours(entry: object) -> bool:
-    """Whether an entry starts this server, of whatever environment and with whatever options."""
+    """True if an entry starts this server, of whatever environment and with whatever options."""
     match cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}:
         case {"command": str(command), "args": [*args]}:
             program = command.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")

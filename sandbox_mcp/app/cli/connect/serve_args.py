@@ -1,4 +1,4 @@
-"""What a host passes on to ``serve``: checked before it is written down, and fit for a host.
+"""Options that a host passes on to ``serve``: checked before they are written down, and fit for a host.
 
 Policy: a mistake is told here, where it is read, and not in a host's logs. Hosts start servers in a directory
 of their own, so paths are made absolute; and no harness drives an agent in a host, so a scenario gets the tool channel.

@@ -30,7 +30,7 @@ class Act(StrEnum):
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence ends with a question mark, be it in quotes or brackets."""
+    """True if a sentence ends with a question mark, be it in quotes or brackets."""
     return sentence.rstrip("\"'_)]* ").endswith("?")
 
 
@@ -43,7 +43,7 @@ class ReadSentence:
 
     @property
     def waits(self) -> bool:
-        """Whether it wants an answer."""
+        """True if it wants an answer."""
         return self.act in WAITING
 
 
@@ -70,11 +70,11 @@ class ActReading:
 
     @property
     def asks(self) -> bool:
-        """Whether a sentence ends with a question mark."""
+        """True if a sentence ends with a question mark."""
         return any(is_question(item.text) for item in self.sentences)
 
     def has(self, act: Act) -> bool:
-        """Whether a sentence does this."""
+        """True if a sentence does this."""
         return any(item.act is act for item in self.sentences)
 
 

@@ -92,7 +92,7 @@ class ActModel:
     weights: Mapping[str, Sequence[int]]
 
     def scores(self, features: Sequence[str]) -> dict[Act, int]:
-        """How much speaks for each class."""
+        """Weight of each class."""
         totals = list(self.bias)
         for feature in features:
             row = self.weights.get(feature)
@@ -107,7 +107,7 @@ class ActModel:
         return max(scores, key=scores.__getitem__)
 
     def knows(self, word: str) -> bool:
-        """Whether a word in lower case was seen in training."""
+        """True if a word in lower case was seen in training."""
         return word in self.weights
 
 

@@ -43,7 +43,7 @@ _HELP = Lazy(
 
 
 def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = False) -> ActReading:
-    """What an agent's message does to a user with this wish, in the user's own words.
+    """Act of an agent's message towards a user with this wish, in the user's own words.
 
     ``calls`` is how many calls have succeeded since the user last spoke, None where that is unknown; ``met`` tells that
     the wish holds in the world. Linear in the length of the message.
@@ -98,7 +98,7 @@ def _of_an_offer(reading: ActReading, wanted: frozenset[str], *, met: bool, call
 
 
 def _is_general(asking: str, act: Act) -> bool:
-    """Whether what is asked or offered names nothing: help, something, anything else."""
+    """True if what is asked or offered names nothing: help, something, anything else."""
     if not asking or stems(asking) - GENERAL:
         return False
     return bool(_HELP.search(asking)) or (act is Act.OFFERS and not is_question(asking))
@@ -110,7 +110,7 @@ _UNASKED = frozenset({Act.ASKS, Act.LEAVE, Act.PROMISES, Act.UNREADABLE})
 
 
 def _offers_the_wish(parts: Sequence[ReadSentence], wanted: frozenset[str]) -> bool:
-    """Whether a question for leave, with what stands right before it, names two things of the wish."""
+    """True if a question for leave, with what stands right before it, names two things of the wish."""
     if not is_question(parts[-1].text):
         return False
     refused = (item.act is Act.GIVES_UP for item in parts[-2:])
@@ -152,7 +152,7 @@ def _without_data(text: str) -> str:
 
 
 def _is_readable(text: str, model: ActModel) -> bool:
-    """Whether a message is English: words in small letters that were seen in training, or a name, or a number."""
+    """True if a message is English: words in small letters that were seen in training, or a name, or a number."""
     bare = plain(_without_data(text))
     words = [word.lower() for word in _WORD.findall(bare) if word[0].islower() or word in ("I", "A")]
     known = sum(map(model.knows, words))

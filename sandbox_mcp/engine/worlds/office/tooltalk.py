@@ -130,12 +130,12 @@ class ReplayedCall:
 
     @property
     def name(self) -> str:
-        """What the call is called in lists of differences."""
+        """Name of the call in lists of differences."""
         return f"{self.conversation}#{self.number}"
 
     @property
     def known(self) -> bool:
-        """Whether it differs as it does in the original's own replay."""
+        """True if it differs as it does in the original's own replay."""
         return self.difference is not None and KNOWN.get(self.name) == self.difference
 
 
@@ -150,7 +150,7 @@ class ReplayedConversation:
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """What a checkout of ToolTalk holds: its databases, and the files of its conversations, easy ones first."""
+    """Checkout of ToolTalk: its databases, and the files of its conversations, easy ones first."""
 
     databases: Mapping[str, Any]
     documents: tuple[tuple[Path, Mapping[str, Any]], ...]
@@ -172,7 +172,7 @@ class Checkout:
 
 
 def read_checkout(folder: Path) -> Checkout:
-    """What a checkout of ToolTalk, or its data alone, holds.
+    """Read a checkout of ToolTalk, or its data alone.
 
     Raises:
         NoCheckoutError: the folder holds no databases or no conversations, or they cannot be read.

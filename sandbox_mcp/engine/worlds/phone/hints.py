@@ -1,4 +1,4 @@
-"""What mutants of the phone's scenarios try: its tools were written before arguments had roles, so it says it here.
+"""Values that mutants of the phone's scenarios try: its tools were written before arguments had roles.
 
 Policy: a wrong value is far off, so that a scenario which still gives full marks does not look at it at all.
 """
@@ -189,7 +189,7 @@ def _meddling(start: Snapshot, end: Snapshot, now: float) -> Iterator[TriedCall]
 
 
 def hints() -> Hints:
-    """What the phone says for those who try its scenarios."""
+    """Hints of the phone for those who try its scenarios."""
     return Hints(
         wrong=_wrong,
         some=_some,

@@ -1,4 +1,4 @@
-"""What a model answered where a tape has no answer, kept in a file beside the tape.
+"""Answers of a model where a tape has none, kept in a file beside the tape.
 
 Policy: an answer is asked for once and then stands, so that a session can be played again to the byte without the
 model. It is found like a recorded one: for equal arguments after the same acting calls. Lines are only ever appended;

@@ -35,7 +35,7 @@ class TapedCall(NamedTuple):
 
 
 def named_to_look(name: str) -> bool:
-    """Whether a tool's name says that it looks, and nothing in it says that it acts."""
+    """True if a tool's name says that it looks, and nothing in it says that it acts."""
     words = [word.lower() for word in _WORDS.findall(name)]
     return any(word in LOOKING for word in (*words[:1], *words[-1:])) and not ACTING.intersection(words)
 

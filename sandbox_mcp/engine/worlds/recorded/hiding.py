@@ -1,4 +1,4 @@
-"""What must not get onto a tape: finding secrets by their names, and taking them out of whatever repeats them.
+"""Secrets that must not get onto a tape: found by their names, and taken out of whatever repeats them.
 
 Policy: a secret is what stands under one of the names, in arguments and answers alike, and in JSON that travels as a
 text. Those of fewer than ``SHORTEST`` characters are left out of arguments alone, under their names.
@@ -35,7 +35,7 @@ def secrets_in(value: Any, names: frozenset[str], inside: bool = False) -> Itera
 
 
 def _forms(value: str | float) -> Iterator[str]:
-    """How a secret may be written, where it is long enough: a server that reads 47110 may answer 47110.0."""
+    """Forms of a secret, where it is long enough: a server that reads 47110 may answer 47110.0."""
     if len(str(value)) >= SHORTEST:
         yield str(value)
         if isinstance(value, int):

@@ -106,7 +106,7 @@ class LiveServer:
 
     @property
     def own_folder(self) -> bool:
-        """Whether each session has a folder of its own."""
+        """True if each session has a folder of its own."""
         words = [*self.command, *(step for step in self.reset if isinstance(step, str))]
         return self.files is not None or any(FOLDER in word for word in words)
 

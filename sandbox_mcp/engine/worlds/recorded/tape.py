@@ -49,24 +49,24 @@ class TapeTool:
 
     @property
     def acts(self) -> bool:
-        """Whether it changes the server's state, as far as the server, or else the tape, says."""
+        """True if it changes the server's state, as far as the server, or else the tape, says."""
         return not self.reads if self.reads is not None else self._hint("readOnlyHint") is not True
 
     @property
     def said(self) -> bool:
-        """Whether the server or the tape says if it acts; otherwise that can only be guessed."""
+        """True if the server or the tape says if it acts; otherwise that can only be guessed."""
         return self.reads is not None or any(
             isinstance(self._hint(name), bool) for name in ("readOnlyHint", "destructiveHint", "idempotentHint")
         )
 
     @property
     def destructive(self) -> bool:
-        """Whether it may overwrite or remove; where the server says nothing, it may."""
+        """True if it may overwrite or remove; where the server says nothing, it may."""
         return self.acts and self._hint("destructiveHint") is not False
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """What the server takes for arguments that are left out, as far as it says."""
+        """Defaults of the server for arguments that are left out, as far as it declares them."""
         schema: Any = self.listed.get("inputSchema")
         properties: Any = cast("Mapping[str, Any]", schema).get("properties") if isinstance(schema, Mapping) else None
         listed = cast("Mapping[str, Any]", properties).items() if isinstance(properties, Mapping) else ()
@@ -92,7 +92,7 @@ class TapeCall:
 
     @property
     def refused(self) -> bool:
-        """Whether the server answered with an error."""
+        """True if the server answered with an error."""
         return self.result.get("isError") is True
 
 
@@ -119,12 +119,12 @@ class Tape:
 
 
 def deed(tool: str, arguments: Mapping[str, Any], redacted: frozenset[str]) -> Deed:
-    """What two calls must share to be equal: numbers by value, keys in any order, secrets not at all."""
+    """Key that two equal calls share: numbers by value, keys in any order, secrets not at all."""
     return tool, canonical_text(without(arguments, redacted))
 
 
 def is_secret(name: str, redacted: Collection[str]) -> bool:
-    """Whether a name is one of those whose values are left out, in small or capital letters."""
+    """True if a name is one of those whose values are left out, in small or capital letters."""
     return name in redacted or any(name.casefold() == other.casefold() for other in redacted)
 
 

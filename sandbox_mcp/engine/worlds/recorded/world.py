@@ -68,11 +68,11 @@ class ActingCall(Table, name="act", lasting=True):
 
 
 class RecordedError(ToolFault):
-    """What the server itself answered with an error."""
+    """The server itself answered with an error."""
 
 
 class NotRecordedError(ToolFault):
-    """What the tape has no answer for."""
+    """The tape has no answer."""
 
 
 def world_on(path: Path, *, filled: bool = False) -> World:
@@ -198,7 +198,7 @@ def _tool(listed: TapeTool, group: str, answers: TapeAnswerBook) -> Tool:
 
 
 def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
-    """What the tool's results look like: what the server says, unless results on the tape contradict it.
+    """Schema of the tool's results: the server's own, unless results on the tape contradict it.
 
     Clients refuse a result that is not as announced, and what stands for a secret may have another type or pattern.
     """
@@ -242,7 +242,7 @@ class TapeAnswers(ServerAnswers):
 
 
 def is_live(path: Path) -> bool:
-    """Whether a tape tells of a server that can be started. Only its beginning is read."""
+    """True if a tape tells of a server that can be started. Only its beginning is read."""
     with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
         line: Any = loads(file.readline())
         return isinstance(line, dict) and LIVE in line

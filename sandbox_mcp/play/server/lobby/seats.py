@@ -88,7 +88,7 @@ _Seat = ManagedSeat | StoredSeat
 
 
 class Lobby:
-    """What the lobby's tools do, for one seat.
+    """Tools of the lobby, for one seat.
 
     ``announce`` tells a person, never the agent, that a session began. ``app`` makes pages of sessions that are over.
     """

@@ -64,7 +64,7 @@ class LobbyFace:
         return self.shown
 
     def instructions(self, ctx: Context) -> str:  # noqa: ARG002
-        """How to play."""
+        """Instructions for play."""
         return self.told
 
     async def call(
@@ -117,7 +117,7 @@ def lobby_server(
 
 
 def host_of(ctx: Context) -> Mapping[str, Any]:
-    """What a log says of an agent in the lobby: the host that connected it."""
+    """Describe an agent in the lobby for a log: the host that connected it."""
     known: dict[str, Any] = {"kind": "host", "protocol": ctx.protocol_version}
     if ctx.session.client_params is None:
         return known

@@ -47,7 +47,7 @@ class SessionApp(Protocol):
         ...
 
     def page(self, trajectory: Trajectory, scenario: Scenario) -> Mapping[str, Any]:
-        """What the document shows of a session, as JSON."""
+        """Content of a session's document, as JSON."""
         ...
 
 
@@ -80,7 +80,7 @@ async def shown(result: CallResult, opened: OpenSession, app: SessionApp) -> Sho
 
 
 def shows_pages(ctx: Context) -> bool:
-    """Whether the client has said that it shows pages."""
+    """True if the client has said that it shows pages."""
     known = ctx.session.client_params
     extensions = known.capabilities.extensions if known else None
     return EXTENSION in (extensions or {})

@@ -1,4 +1,4 @@
-"""What the lobby says: its tools, its instructions and its start button.
+"""Texts of the lobby: its tools, its instructions and its start button.
 
 Policy: a person types "run the scenario X" and knows no more, so these texts are all the manual that a host's model
 has. Each says the step that comes next, and where to stop. None names a scenario.
@@ -153,7 +153,7 @@ CONTROL: Mapping[str, PresentedTool] = {tool.name: tool for tool in (LIST, START
 
 
 def how_to_play(instructions: str, *, person: bool, shows: bool = False) -> str:
-    """What an agent is told whose scenario has begun.
+    """Instructions for an agent whose scenario has begun.
 
     ``person`` tells that a person at the client plays the user, ``shows`` that the client shows pages.
     """
@@ -164,7 +164,7 @@ def how_to_play(instructions: str, *, person: bool, shows: bool = False) -> str:
 
 
 def how_to_begin(home: World) -> str:
-    """What a host's model is told of a lobby that plays scenarios of this world."""
+    """Instructions for a host's model in a lobby that plays scenarios of this world."""
     return INSTRUCTIONS.replace("{place}", home.place)
 
 

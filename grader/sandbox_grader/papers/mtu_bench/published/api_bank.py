@@ -24,7 +24,7 @@ YEAR: Final = "a day of the year 2023"
 
 
 def is_conversation(node: JsonNode) -> bool:
-    """Whether a line of a file is one of API-Bank's."""
+    """True if a line of a file is one of API-Bank's."""
     role = node.get("role")
     return role is not None and role.value in ROLES
 

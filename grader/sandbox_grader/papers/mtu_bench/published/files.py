@@ -190,7 +190,7 @@ def _relabel(
 
 
 def _shared(response: Response, row: BenchmarkRow) -> int:
-    """How many words of a request recur in a response."""
+    """Number of words of a request that recur in a response."""
     return len(_words(row.question.user or row.text) & _words(response.text))
 
 
@@ -271,7 +271,7 @@ def _arguments(node: JsonNode) -> Mapping[str, Any]:
 
 
 def _letters(twin: int) -> str:
-    """What marks the k-th dialogue of one name: nothing, b, c, ..., z, ba, ..."""
+    """Suffix of the k-th dialogue of one name: nothing, b, c, ..., z, ba, ..."""
     text = ""
     while twin:
         twin, rest = divmod(twin, 26)

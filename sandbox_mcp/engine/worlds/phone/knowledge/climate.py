@@ -1,4 +1,4 @@
-"""What weather is usual at a place and time of year.
+"""Usual weather at a place and time of year.
 
 Policy: monthly normals of some 170 reference stations, rounded, spread over the globe. A place's normal is a zonal
 mean for its latitude, plus the anomalies of the stations weighted by closeness, brought from sea level to the place's

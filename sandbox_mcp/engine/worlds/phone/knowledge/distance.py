@@ -1,4 +1,4 @@
-"""How far apart two points of the Earth are.
+"""Distance between two points of the Earth.
 
 Policy: the length of the shortest line on the WGS84 ellipsoid, by Karney's algorithm (package ``geographiclib``),
 which is right to nanometres for every pair of points, poles and antipodes included.

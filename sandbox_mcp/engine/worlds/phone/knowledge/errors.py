@@ -1,4 +1,4 @@
-"""What can go wrong when the world's knowledge is asked.
+"""Errors of asking the world's knowledge.
 
 Policy: "nothing is known" is an answer (``None`` or an empty list). Everything here is not an answer: the question
 was wrong (also a ``ValueError``), the source could not be reached, or a replay has no such record.

@@ -1,4 +1,4 @@
-"""When a holiday falls, in every country.
+"""Dates of holidays in every country.
 
 Policy: dates come from the package ``holidays`` (about 250 countries); observed substitutes do not count. A name is
 first sought in the country it mentions ("Canadian Thanksgiving"), then in the phone's own, then among observances

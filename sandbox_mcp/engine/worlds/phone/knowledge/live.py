@@ -1,4 +1,4 @@
-"""What a live source needs to fail well: time limits, and one exception for every way of giving no answer.
+"""Means of a live source to fail well: time limits, and one exception for every way of giving no answer.
 
 Policy: a source that does not answer, answers with an error status, or answers something unreadable is unavailable.
 That is never taken for "nothing found", which only the source itself can say.

@@ -174,7 +174,7 @@ def _towns_around(latitude: float, longitude: float) -> tuple[City, ...]:
 
 
 def _fit(what: str, words: tuple[str, ...], place: Landmark | Shop) -> int:
-    """How well a place fits the words asked."""
+    """Similarity of a place to the words asked."""
     fit, missing = _fit_name(what, words, place.name, place.category)
     if fit or len(missing) == len(words):
         return fit
@@ -183,7 +183,7 @@ def _fit(what: str, words: tuple[str, ...], place: Landmark | Shop) -> int:
 
 @lru_cache(maxsize=8192)
 def _fit_name(what: str, words: tuple[str, ...], title: str, category: str) -> tuple[int, tuple[str, ...]]:
-    """How well a name and a kind fit, and the words that are in neither."""
+    """Similarity of a name and a kind, and the words that are in neither."""
     name, kind = _words(title), _kind_words(category)
     if words == name or fold(title) == what:
         return EXACT, ()
@@ -208,7 +208,7 @@ def _kind_words(category: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _is_kind(words: tuple[str, ...]) -> bool:
-    """Whether all that is asked for is a kind of place, such as "bank"."""
+    """True if all that is asked for is a kind of place, such as "bank"."""
     return any(_all_in(words, _kind_words(category)) for category in kinds())
 
 

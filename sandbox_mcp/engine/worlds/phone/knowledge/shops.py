@@ -88,7 +88,7 @@ def shops_of(city: City) -> tuple[Shop, ...]:
 
 
 def _branches(key: str, chain: str, population: int) -> int:
-    """How many branches a chain has in a town: at least two in towns of 50,000 that have it at all."""
+    """Number of branches of a chain in a town: at least two in towns of 50,000 that have it at all."""
     present = 0.9 if population >= 100_000 else 0.7 if population >= 20_000 else 0.4
     if fraction("chain", key, chain) > present:
         return 0

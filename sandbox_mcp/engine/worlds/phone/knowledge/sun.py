@@ -1,4 +1,4 @@
-"""Where the sun and the moon stand: sunrise, solar noon, sunset and the phase of the moon.
+"""Positions of the sun and the moon: sunrise, solar noon, sunset and the phase of the moon.
 
 Policy: the equations of NOAA's solar calculator in their short form, right to about two minutes between the polar
 circles; the sun is up when its upper edge is, refraction included. The phase counts mean lunar months from a known

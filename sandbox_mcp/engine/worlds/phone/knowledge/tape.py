@@ -148,7 +148,7 @@ def _outcome(domain: str, method: str, source: Any, arguments: Mapping[str, Any]
 
 
 def _told(line: Mapping[str, Any]) -> Any:
-    """What a line says: the answer is returned, the error raised."""
+    """Read a line: the answer is returned, the error raised."""
     if "error" in line:
         raise getattr(errors, line["error"]["type"])(**line["error"]["data"])
     return _adapter(line["domain"], line["method"]).validate_python(line["answer"])
@@ -219,7 +219,7 @@ def _check(domains: Collection[str]) -> None:
 
 
 def _protocol(domain: str) -> type[Any]:
-    """What a source of a domain can be asked, such as ``HolidaySource`` of "holidays"."""
+    """Protocol of a source of a domain, such as ``HolidaySource`` of "holidays"."""
     module = import_module(f"sandbox_mcp.engine.worlds.phone.knowledge.{domain}")
     return getattr(module, f"{domain.removesuffix('s').capitalize()}Source")
 

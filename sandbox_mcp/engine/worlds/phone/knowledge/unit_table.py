@@ -81,7 +81,7 @@ class UnitTable:
     scales: Mapping[str, tuple[float, float]]
 
     def measure_the_same(self, source: str, target: str) -> bool:
-        """Whether two units have the same dimension, which the registry may write in another order."""
+        """True if two units have the same dimension, which the registry may write in another order."""
         one, two = ("kelvin" if unit in self.scales else unit for unit in (source, target))
         return one == two or two in self.factors.get(one, ())
 

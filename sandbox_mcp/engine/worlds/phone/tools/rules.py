@@ -187,7 +187,7 @@ class _Index:
 
 
 def _is_irregular(text: str, words: Sequence[str]) -> bool:
-    """Whether the words of a text, with one space between them, may be another text than the same words each once."""
+    """True if the words of a text, with one space between them, may be another text than the same words each once."""
     return "  " in text or len(set(words)) < len(words)
 
 
@@ -212,7 +212,7 @@ def _folded_letters(text: str) -> str:
 
 
 def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
-    """How many letters the wanted words have that stand in the text, exactly or in a similar form."""
+    """Number of letters of the wanted words that stand in the text, exactly or in a similar form."""
     from rapidfuzz import fuzz, process
 
     known = set(words)
@@ -226,5 +226,5 @@ def _shared(wanted: Sequence[str], words: Sequence[str]) -> int:
 
 
 def _inflected(word: str, other: str) -> bool:
-    """Whether one word begins with the other, as "swimming" does with "swim"."""
+    """True if one word begins with the other, as "swimming" does with "swim"."""
     return min(len(word), len(other)) >= STEM and (word.startswith(other) or other.startswith(word))

@@ -1,4 +1,4 @@
-"""Where tools that look things up get their answers: the world's own sources, or the offline ones."""
+"""Sources of answers for tools that look things up: the world's own, or the offline ones."""
 
 from sandbox_mcp.engine.world.tx import Tx
 from sandbox_mcp.engine.worlds.phone.knowledge import Knowledge
@@ -23,6 +23,6 @@ def need_wifi(tx: Tx) -> None:
 
 
 def here(tx: Tx) -> tuple[float, float]:
-    """Where the phone is, whether or not it may tell."""
+    """Position of the phone, whether or not it may tell."""
     setting = tx.one(Setting)
     return setting.latitude, setting.longitude
