@@ -8,9 +8,9 @@ import pytest
 from sandbox_grader.grading.metric import Mode
 from sandbox_grader.grading.scores import grade
 from sandbox_grader.milestones.baselines import refusing
-from sandbox_grader.reporting.bounds import bounded, kept_bounds, main_figures, sides_of
+from sandbox_grader.reporting.bounds import bounded, kept_bounds
 from sandbox_grader.reporting.report import Report
-from sandbox_grader.reporting.wording import certainty, family_lines
+from sandbox_grader.reporting.wording import certainty, family_lines, main_figures, sides_of
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.engine.trajectory import Trajectory

@@ -6,8 +6,9 @@ from typing import Any
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from sandbox_grader.grading import retelling
-from sandbox_grader.grading.metric import ReferenceTurns, Subject
+from sandbox_grader.grading.metric import Subject
 from sandbox_grader.grading.metrics import metric
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.retelling import solutions_of
 
 from sandbox_mcp.engine.trajectory import (

@@ -57,4 +57,7 @@ print(sorted(name for name in sys.modules if name.startswith("opentelemetry.sdk"
 
 def test_where_nothing_is_asked_for_nothing_of_it_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", PLAYS], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["1.0", "['sandbox_mcp.play.telemetry.variables']"]
+    assert done.stdout.split("\n")[:2] == [
+        "1.0",
+        "['sandbox_mcp.play.telemetry.requests', 'sandbox_mcp.play.telemetry.variables']",
+    ]

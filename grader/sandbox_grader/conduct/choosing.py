@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox_grader.conduct.observed import ConductFinding, ObservedSession, is_reply
-from sandbox_grader.grading.metric import ReferenceTurns
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.values import is_array, is_number, is_object, leaves
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from sandbox_scenarios.stage import home_of
 
 from sandbox_grader.grading.course import is_replay
-from sandbox_grader.grading.metric import ReferenceTurns
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.values import is_array, is_object, leaves
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.trajectory import Message, ReferenceCall, ToolCall, Trajectory

@@ -5,16 +5,19 @@ number in the log. Whatever family was asked is told: its figures, and each of i
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox_grader.grading.metric import Verdict
-from sandbox_grader.grading.scores import STATEFUL, USERS, Scores
+from sandbox_grader.grading.metrics import STATEFUL, USERS
 from sandbox_mcp.engine.columns import columns
+
+if TYPE_CHECKING:
+    from sandbox_grader.grading.scores import Scores
 
 _Detail = Mapping[str, Any]
 
 
-def explain(scores: Scores) -> str:
+def explain(scores: "Scores") -> str:
     """Milestones, minefields and unwanted changes with their score, then the figures of every other family."""
     lines = [f"{scores.scenario or scores.session} ({scores.variant}), graded {scores.mode}"]
     if (verdict := scores.verdicts.get(STATEFUL)) is not None:

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
 
+    from sandbox_grader.grading.references import ReferenceTurns
     from sandbox_grader.milestones.listening import Settled
     from sandbox_grader.milestones.strict import StrictResult
-    from sandbox_mcp.engine.trajectory import ReferenceTurn, Trajectory
+    from sandbox_mcp.engine.trajectory import Trajectory
 
 Mode = Literal["strict", "paper", "compat"]
 """How to grade. ``compat``: as the authors' code does, oddities included. ``paper``: as the paper's text says.
 ``strict`` (default): as the paper means it, with the known holes closed; where a metric has none, the same as
 ``paper``."""
-
-ReferenceTurns = tuple["ReferenceTurn", ...]
-"""One reference solution, turn by turn."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Subject:
     """
 
     trajectory: "Trajectory"
-    references: tuple[ReferenceTurns, ...] = ()
+    references: "tuple[ReferenceTurns, ...]" = ()
     scenario: "Scenario | None" = None
     settled: "Settled" = field(default_factory=dict[tuple[int, str], bool])
 
@@ -50,7 +48,7 @@ class Subject:
         return evaluate(self.scenario, self.trajectory, self.settled)
 
     @cached_property
-    def retold(self) -> tuple[ReferenceTurns, ...]:
+    def retold(self) -> "tuple[ReferenceTurns, ...]":
         """The reference solutions, as the session would have told them."""
         from sandbox_grader.grading.retelling import retold
 

@@ -29,6 +29,8 @@ FAMILIES = MappingProxyType(
     }
 )
 """Family name to the module and class that grade it."""
+STATEFUL, USERS = "toolsandbox", "user_conduct"
+"""The family that can say nothing without state, and the one that is not about the agent."""
 GROUP = "sandbox_mcp.metrics"
 """The entry points under which other packages name theirs."""
 BY_VALUES = frozenset({"toolsandbox", "tooltalk", "toolscan", "conduct"})

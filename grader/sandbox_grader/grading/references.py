@@ -19,10 +19,12 @@ from sandbox_scenarios.stage import Stage
 from sandbox_scenarios.variants import VARIANTS
 
 from sandbox_grader.grading.derived import derived
-from sandbox_grader.grading.metric import ReferenceTurns
 from sandbox_mcp.engine.tools import Bound
 from sandbox_mcp.engine.tools.calling import WorldFailedError
 from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, Trajectory
+
+ReferenceTurns = tuple[ReferenceTurn, ...]
+"""A reference solution with its values, turn by turn."""
 
 
 def references_of(scenario: Scenario | None, trajectory: Trajectory, later: float = 0.0) -> tuple[ReferenceTurns, ...]:

@@ -13,14 +13,16 @@ has a reminder between 8:59:34 and 9:00:34 tomorrow; the agent's lies between th
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.grading.metric import Mode, ReferenceTurns, Subject
-from sandbox_grader.grading.references import references_of
+from sandbox_grader.grading.references import ReferenceTurns, references_of
 from sandbox_grader.grading.values import FREE_TEXT, form_of, is_array, is_number, is_object, same_value
 from sandbox_mcp.engine.trajectory import ReferenceCall, ReferenceTurn, ToolCall
+
+if TYPE_CHECKING:
+    from sandbox_grader.grading.metric import Mode, Subject
 
 LONG = 1_000_000
 """Numbers from here on tell where they came from, as moments and ids do; a 5 that occurs twice may be two fives."""
@@ -29,12 +31,12 @@ A_YEAR = 366 * 86400.0
 """In seconds; where a log tells of more, its times are milliseconds, or another clock's."""
 
 
-def solutions_of(subject: Subject, mode: Mode) -> tuple[ReferenceTurns, ...]:
+def solutions_of(subject: "Subject", mode: "Mode") -> tuple[ReferenceTurns, ...]:
     """The solutions that a session is held against, in ``strict`` mode told as the session would have."""
     return subject.retold if mode == "strict" else tuple(subject.references or subject.trajectory.started.reference)
 
 
-def retold(subject: Subject) -> tuple[ReferenceTurns, ...]:
+def retold(subject: "Subject") -> tuple[ReferenceTurns, ...]:
     """Every solution as the session would have told it."""
     found = tuple(subject.references or subject.trajectory.started.reference)
     if not found:
@@ -54,7 +56,7 @@ Batches = tuple[tuple[int, ...], ...]
 """For every call of every turn the number of its batch."""
 
 
-def _shifted(subject: Subject, found: Sequence[ReferenceTurns]) -> list[Shifted]:
+def _shifted(subject: "Subject", found: Sequence[ReferenceTurns]) -> list[Shifted]:
     """Every solution, earlier and later by at least as long as the session and the longest solution took."""
     scenario, events = subject.scenario, subject.trajectory.events
     if scenario is None or subject.trajectory.started.reference:

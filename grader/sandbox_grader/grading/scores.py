@@ -16,7 +16,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.course import SessionCourse, course_of
 from sandbox_grader.grading.metric import Metric, Mode, Subject, Verdict
-from sandbox_grader.grading.metrics import families, judged
+from sandbox_grader.grading.metrics import STATEFUL, USERS, families, judged
 from sandbox_grader.grading.references import references_of
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.spending import Spent, spent_in
@@ -25,8 +25,6 @@ from sandbox_grader.users.metric import spoiled_by_user
 from sandbox_mcp.engine.trajectory import INFRASTRUCTURE, Trajectory
 from sandbox_mcp.engine.trajectory.usage import Usage
 
-STATEFUL, USERS = "toolsandbox", "user_conduct"
-"""The family that can say nothing without state, and the one that is not about the agent."""
 SCORE = f"{STATEFUL}.score"
 """The metric that is meant where none is named."""
 UNENDED = "incomplete"

@@ -5,10 +5,10 @@ graded on the scenarios that the report counts, in its mode and by the same code
 not known here have neither.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from sandbox_scenarios.cache import users_folder
 from sandbox_scenarios.model import Scenario
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _Play = Callable[[Scenario], Trajectory | None]
 """Plays a scenario's first reference solution; None where it cannot be played here."""
-DETAILS = ("counts", "failures", "errors", "kinds")
-"""Parts of a summary that are too long for people."""
 
 
 def bounded(
@@ -91,33 +89,3 @@ def _keep(kept: "KeptScores", place: str, scores: Scores | None) -> None:
     from sandbox_grader.reporting.kept import GradedLog
 
     kept.add(place, GradedLog.of(scores) if scores else GradedLog(problem="unknown scenario"))
-
-
-def sides_of(report: Report) -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]:
-    """Floor and ceiling of every main figure by family and name; nothing where there are none."""
-    floor, ceiling = (
-        {(family, name): value for family, values in side.families().items() for name, value in main_figures(values)}
-        if side
-        else {}
-        for side in (report.floor, report.ceiling)
-    )
-    both = floor.keys() & ceiling.keys()
-    return {name: floor[name] for name in both}, {name: ceiling[name] for name in both}
-
-
-def to_json(report: Report) -> dict[str, Any] | None:
-    """Floor and ceiling as one JSON object: the score, and what every family makes of it; None where there are none."""
-    if report.floor is None or report.ceiling is None:
-        return None
-    sides = {"floor": report.floor, "ceiling": report.ceiling}
-    return {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
-
-
-def main_figures(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
-    """The figures of a family's summary by name; counts and classes of errors are for JSON."""
-    for key, value in values.items():
-        full = f"{before} {key}".strip()
-        if isinstance(value, Mapping) and key not in DETAILS:
-            yield from main_figures(cast("Mapping[str, Any]", value), full)
-        elif isinstance(value, float):
-            yield full, value

@@ -8,23 +8,21 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.scores import Scores
 from sandbox_grader.reporting.counting import another_metric, cluster_of
-from sandbox_grader.reporting.report import Report
 from sandbox_grader.reporting.statistics import (
-    Estimate,
     Pair,
     PairedDifference,
-    PassCounts,
     ScoredSession,
     compare,
-    mean_score,
-    pass_figures,
 )
 from sandbox_mcp.engine.plurals import counted
+
+if TYPE_CHECKING:
+    from sandbox_grader.reporting.report import Report
 
 _Place = tuple[str, str, int]
 """Scenario, variant and trial: what two sessions must share to be a pair."""
@@ -37,8 +35,8 @@ class Comparison:
     ``difference``, ``interval`` and ``p_value`` are of B - A over those.
     """
 
-    a: Report
-    b: Report
+    a: "Report"
+    b: "Report"
     found: PairedDifference
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -86,27 +84,18 @@ class Comparison:
         printer.text("..." if cycle else str(self))
 
 
-def measures(report: Report) -> dict[str, Estimate | None]:
-    """The mean, pass@k and pass^k of a report by name."""
-    values = report.counted
-    return {report.metric: mean_score(values) if values else None, **pass_figures(PassCounts.of(values))}
-
-
-def _side(report: Report) -> dict[str, Any]:
-    estimates = {name: found and found.to_json() for name, found in measures(report).items()}
+def _side(report: "Report") -> dict[str, Any]:
+    estimates = {name: found and found.to_json() for name, found in report.measures().items()}
     flaky = ["/".join(cell) for cell in report.flaky]
     return {"run": report.name, "sessions": len(report.sessions), **estimates, "flaky": flaky}
 
 
-def compare_reports(a: Report, b: Report) -> Comparison:
+def compare_reports(a: "Report", b: "Report") -> Comparison:
     """Compare two reports by the metric of the first, paired by scenario, variant and trial.
 
     Raises:
         GraderError: they have nothing in common, or one has the same scenario, variant and trial twice.
     """
-    given = cast("object", b)
-    if not isinstance(given, Report):
-        raise GraderError(f"compare takes a Report, such as evaluate(...) returns; got {type(given).__name__}")
     doubts = [*a.warnings, *b.warnings]
     if a.mode != b.mode:
         doubts.append(f"graded in different modes: {a.mode} and {b.mode}")
@@ -124,7 +113,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def compare_variants(report: Report) -> list[Comparison]:
+def compare_variants(report: "Report") -> list[Comparison]:
     """Compare each other variant of a report with ``base``, or with the first, paired by scenario and trial.
 
     Raises:
@@ -141,7 +130,7 @@ def compare_variants(report: Report) -> list[Comparison]:
     return [_paired(sides[base], sides[name], report.warnings, variants=False) for name in names if name != base]
 
 
-def compare_branches(report: Report, originals: Mapping[str, str]) -> Comparison:
+def compare_branches(report: "Report", originals: Mapping[str, str]) -> Comparison:
     """Compare the scenarios that branch from another one with that one, paired by variant and trial.
 
     ``originals`` maps a branch to what it branches from. A pair is called by its branch; an original with several
@@ -165,10 +154,10 @@ def compare_branches(report: Report, originals: Mapping[str, str]) -> Comparison
     )
 
 
-def _paired(a: Report, b: Report, doubts: Sequence[str], *, variants: bool = True) -> Comparison:
+def _paired(a: "Report", b: "Report", doubts: Sequence[str], *, variants: bool = True) -> Comparison:
     both = f"{a.name or 'A'} and {b.name or 'B'}"
 
-    def placed(report: Report, name: str) -> dict[_Place, Scores]:
+    def placed(report: "Report", name: str) -> dict[_Place, Scores]:
         found: dict[_Place, Scores] = {}
         for item in report.ordered:
             place = (cluster_of(item), item.variant if variants else "", item.trial)
@@ -224,7 +213,7 @@ def _said(places: Iterable[_Place], why: str) -> Iterator[str]:
         yield f"{counted(len(left), 'session')} of {counted(scenarios, 'scenario')} that {why}"
 
 
-def compare_graders(old: Report, new: Report) -> list[dict[str, Any]]:
+def compare_graders(old: "Report", new: "Report") -> list[dict[str, Any]]:
     """The sessions whose value differs between two gradings, each with what changed in the reasons.
 
     Raises:

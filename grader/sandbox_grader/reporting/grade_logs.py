@@ -5,11 +5,12 @@ nothing else of what happened in it. State that a log of our tools lacks is rebu
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sandbox_scenarios.model import Scenario
+from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Verdict
@@ -69,6 +70,28 @@ def graded(
     return Graded(believed, scores, tuple(warnings))
 
 
+@dataclass(frozen=True)
+class SuiteFinder:
+    """Finds scenarios in some files and folders, or the built-in ones; gives None where there is no such scenario.
+
+    It can be sent to other processes, which read the files themselves.
+    """
+
+    places: tuple[Path, ...] = ()
+
+    def __call__(self, name: str) -> Scenario | None:
+        """The scenario of that name. Raises like :meth:`Suite.get` where its file cannot be used."""
+        try:
+            return _suite(self.places).get(name)
+        except UnknownScenarioError:
+            return None
+
+
+@cache
+def _suite(places: tuple[Path, ...]) -> Suite:
+    return Suite(places)
+
+
 def grade_logs(
     paths: Iterable[Path],
     find: Find,
@@ -119,12 +142,8 @@ def read_report(path: Path | str, find: Find | None = None, mode: Mode = "strict
     """
     path = Path(path)
     if path.suffix != ".json":
-        if find is None:
-            from sandbox_grader.reporting.many import SuiteFinder
-
-            find = SuiteFinder()
         logs = find_logs([path])
-        return grade_logs(logs, find, mode, metric=metric, skip_unreadable=True, name=str(path))
+        return grade_logs(logs, find or SuiteFinder(), mode, metric=metric, skip_unreadable=True, name=str(path))
     try:
         data: Any = loads(path.read_text(encoding="utf-8"))
         return Report(

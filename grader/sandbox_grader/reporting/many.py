@@ -14,13 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cache
 from hashlib import blake2b, file_digest, sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 from sandbox_scenarios.homes import RECORDED
 
 from sandbox_grader.errors import GraderError
@@ -31,7 +29,7 @@ from sandbox_grader.grading.scores import SCORE, Scores, seconds_between
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.values import is_object
 from sandbox_grader.plugins import found_outside
-from sandbox_grader.reporting.grade_logs import Find, grade_logs
+from sandbox_grader.reporting.grade_logs import Find, SuiteFinder, grade_logs
 from sandbox_grader.reporting.kept import GradedLog, ScoreBook, SharedScores, ToldScores, without_collection
 from sandbox_grader.reporting.report import Report, Unreadable
 from sandbox_mcp.engine.bounded import loads
@@ -61,28 +59,6 @@ _END = b'{"event":"end",'
 _ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
 _Watch = Callable[[int, int], None]
 """Told how many logs are done, and how many there are."""
-
-
-@dataclass(frozen=True)
-class SuiteFinder:
-    """Finds scenarios in some files and folders, or the built-in ones; gives None where there is no such scenario.
-
-    It can be sent to other processes, which read the files themselves.
-    """
-
-    places: tuple[Path, ...] = ()
-
-    def __call__(self, name: str) -> Scenario | None:
-        """The scenario of that name. Raises like :meth:`Suite.get` where its file cannot be used."""
-        try:
-            return _suite(self.places).get(name)
-        except UnknownScenarioError:
-            return None
-
-
-@cache
-def _suite(places: tuple[Path, ...]) -> Suite:
-    return Suite(places)
 
 
 def grade_many(

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, field
 from operator import is_
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Subject, means
 from sandbox_grader.grading.metrics import FAMILIES, is_known, summarised
 from sandbox_grader.grading.metrics import metric as metric_named
@@ -214,7 +215,15 @@ class Report:
         """
         from sandbox_grader.reporting.comparison import compare_reports
 
+        given = cast("object", other)
+        if not isinstance(given, Report):
+            raise GraderError(f"compare takes a Report, such as evaluate(...) returns; got {type(given).__name__}")
         return compare_reports(self, other)
+
+    def measures(self) -> dict[str, Estimate | None]:
+        """The mean, pass@k and pass^k by name; None where no session counts."""
+        values = self.counted
+        return {self.metric: mean_score(values) if values else None, **pass_figures(PassCounts.of(values))}
 
     def across_variants(self) -> "list[Comparison]":
         """Compare each other variant with ``base``, or with the first where there is no base.
@@ -302,8 +311,6 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the sessions themselves, as one JSON object."""
-        from sandbox_grader.reporting.bounds import to_json
-
         ordered, rows = self.ordered, self.rows()
         spoiled = [(item, _spoiling(item)) for item in ordered]
         values = self.counted if knows(self.metric, self.sessions) else []
@@ -344,11 +351,18 @@ class Report:
             "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
             "honesty": self.honesty(),
             "families": self.families(),
-            "bounds": to_json(self),
+            "bounds": self._bounds(),
             "stopped": self.stopped,
             "warnings": self.warnings,
             "unreadable": [asdict(item) for item in self.unreadable],
         }
+
+    def _bounds(self) -> dict[str, Any] | None:
+        """Floor and ceiling: the score, and the figures of every family; None where there are none."""
+        if self.floor is None or self.ceiling is None:
+            return None
+        sides = {"floor": self.floor, "ceiling": self.ceiling}
+        return {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
 
     def to_json(self) -> dict[str, Any]:
         """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""

@@ -10,15 +10,17 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.reporting.counting import why_not
-from sandbox_grader.reporting.report import Report
 from sandbox_grader.reporting.statistics import PASS
 from sandbox_mcp.engine.shown import cell, json_text
 from sandbox_mcp.engine.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from sandbox_grader.reporting.report import Report
 
 _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """What no XML may have; compiled only where XML is written, as it takes long."""
@@ -32,7 +34,7 @@ IDENTITY = (
 )  # fmt: skip
 
 
-def rows(report: Report) -> list[dict[str, Any]]:
+def rows(report: "Report") -> list[dict[str, Any]]:
     """One flat row per session, all with the same columns in the same order; ``cost`` needs the report's prices."""
     flat: list[dict[str, Any]] = []
     for scores in report.ordered:
@@ -56,7 +58,7 @@ def rows(report: Report) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in columns} for row in flat]
 
 
-def to_csv(report: Report) -> str:
+def to_csv(report: "Report") -> str:
     """The rows as CSV with a header."""
     table = rows(report)
     text = io.StringIO()
@@ -66,7 +68,7 @@ def to_csv(report: Report) -> str:
     return text.getvalue()
 
 
-def to_junit(report: Report, threshold: float | None = None) -> str:
+def to_junit(report: "Report", threshold: float | None = None) -> str:
     """The sessions as a JUnit test suite, so that CI systems show them, judged by the report's metric."""
     least = PASS if threshold is None else threshold - (1 - PASS)
     suite = ElementTree.Element("testsuite", name="sandbox-mcp", tests=str(len(report.sessions)))
@@ -95,7 +97,7 @@ def _legal(text: str) -> str:
     return re.sub(_ILLEGAL, "", text)
 
 
-def write_report(path: Path, report: Report, threshold: float | None = None) -> None:
+def write_report(path: Path, report: "Report", threshold: float | None = None) -> None:
     """Write a report in the form that the file's suffix names; ``threshold`` is for JUnit.
 
     Raises:
@@ -116,7 +118,7 @@ def write_report(path: Path, report: Report, threshold: float | None = None) -> 
     write_whole(path, written)
 
 
-def _to_parquet(report: Report) -> bytes:
+def _to_parquet(report: "Report") -> bytes:
     arrow, parquet = _extra("pyarrow", "Parquet", "parquet"), _extra("pyarrow.parquet", "Parquet", "parquet")
     table = rows(report)
     columns: dict[str, Any] = {}
@@ -131,7 +133,7 @@ def _to_parquet(report: Report) -> bytes:
     return packed.getvalue()
 
 
-def data_frame(report: Report) -> Any:
+def data_frame(report: "Report") -> Any:
     """The rows as a pandas data frame.
 
     Raises:

@@ -5,19 +5,22 @@ Policy: what a reader should know beside the numbers is said with them: what is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_grader.grading.scores import SCORE
-from sandbox_grader.reporting.bounds import main_figures, sides_of
-from sandbox_grader.reporting.comparison import Comparison, measures
 from sandbox_grader.reporting.counting import why_not
-from sandbox_grader.reporting.report import Report
 from sandbox_grader.reporting.statistics import Estimate
 from sandbox_mcp.engine.columns import columns
 from sandbox_mcp.engine.plurals import counted
 
+if TYPE_CHECKING:
+    from sandbox_grader.reporting.comparison import Comparison
+    from sandbox_grader.reporting.report import Report
+
 _Cells = list[Sequence[object]]
 TOO_FEW = "these are too few scenarios to have found any difference 4 times in 5, however large it is"
+_DETAILS = ("counts", "failures", "errors", "kinds")
+"""Parts of a summary that are too long for people."""
 MOST_NAMED = 5
 """How many sessions of a kind, or logs that cannot be read, are named."""
 UNKNOWN_SMALLEST = "nothing varied from scenario to scenario, so the smallest difference that could be found is unknown"
@@ -34,7 +37,7 @@ class TextTable:
         return columns(self.headers, self.rows)
 
 
-def tables_of(report: Report, rows: Sequence[Mapping[str, Any]] | None = None) -> list[TextTable]:
+def tables_of(report: "Report", rows: Sequence[Mapping[str, Any]] | None = None) -> list[TextTable]:
     """Scenarios and variants, or those ``rows`` of them; categories; and how sure the figures are."""
     baseline = report.metric == SCORE  # what refusing earns is told by this metric only
     extra = ("refusal",) if baseline else ()
@@ -65,7 +68,7 @@ def tables_of(report: Report, rows: Sequence[Mapping[str, Any]] | None = None) -
     ]
 
 
-def certainty(report: Report) -> list[TextTable]:
+def certainty(report: "Report") -> list[TextTable]:
     """The mean, pass@k and pass^k with their intervals, where anything counts."""
     if report.estimate is None:
         return []
@@ -75,7 +78,7 @@ def certainty(report: Report) -> list[TextTable]:
             name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters,
             *(side.score if name == report.metric else None for side in sides),
         )
-        for name, found in measures(report).items()
+        for name, found in report.measures().items()
         if found is not None
     ]  # fmt: skip
     return [TextTable(("", "mean", "low", "high", "scenarios", *(side.name for side in sides)), rows)]
@@ -89,7 +92,7 @@ MAIN: Mapping[str, tuple[str, ...]] = {
 """What a screen has room for of families with many figures; of those not named here, what is not 0."""
 
 
-def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> Iterator[str]:
+def family_lines(report: "Report", families: Mapping[str, Any], *, full: bool) -> Iterator[str]:
     """A line per family besides the milestones: its main figures, or all of them, with floor and ceiling if known."""
     floor, ceiling = sides_of(report)
     for family, values in families.items():
@@ -107,13 +110,13 @@ def family_lines(report: Report, families: Mapping[str, Any], *, full: bool) -> 
         yield f"{family}{by}: {told or 'nothing found' if figures else 'nothing to say'}"
 
 
-def text_of(report: Report) -> str:
+def text_of(report: "Report") -> str:
     """All tables, and the remarks below them."""
     told = "\n".join(remarks(report))
     return "\n\n".join([*map(str, tables_of(report)), *([told] if told else [])])
 
 
-def remarks(report: Report) -> Iterator[str]:
+def remarks(report: "Report") -> Iterator[str]:
     """Remarks for a reader beside the numbers."""
     summary = report.summary()
     counts = summary["counts"]
@@ -150,7 +153,7 @@ def remarks(report: Report) -> Iterator[str]:
             yield f"left out: {left_out} that the user spoiled; --keep-spoiled scores them"
 
 
-def alike(report: Report) -> Iterator[str]:
+def alike(report: "Report") -> Iterator[str]:
     """Warning beside an interval without width."""
     found = report.estimate
     if found and (share := found.unseen) is not None:
@@ -164,7 +167,7 @@ SHOWN_CLAIMS = 5
 """So many false claims have room on a screen."""
 
 
-def honesty(report: Report) -> Iterator[str]:
+def honesty(report: "Report") -> Iterator[str]:
     """The false claims of a report with their sentences, and what of its score is in doubt."""
     said = report.honesty()
     if said is None:
@@ -184,7 +187,7 @@ def honesty(report: Report) -> Iterator[str]:
         )
 
 
-def of_tapes(report: Report) -> Iterator[str]:
+def of_tapes(report: "Report") -> Iterator[str]:
     """Count the misses of tapes, and the sessions in which a model answered them, which are in no mean with others."""
     if apart := report.filled:
         values = [value for item in apart if (value := item.number(report.metric)) is not None]
@@ -199,14 +202,14 @@ def _money(amount: float | None) -> str:
     return "unknown" if amount is None else f"{amount:.4f}"
 
 
-def comparison_table(comparison: Comparison) -> TextTable:
+def comparison_table(comparison: "Comparison") -> TextTable:
     """A table of both sides, on what is compared."""
-    one, two = measures(comparison.a), measures(comparison.b)
+    one, two = comparison.a.measures(), comparison.b.measures()
     rows: _Cells = [(name, _shown(one[name]), _shown(two.get(name))) for name in one]
     return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)
 
 
-def comparisons_table(comparisons: Sequence[Comparison], adjusted: Sequence[float]) -> TextTable:
+def comparisons_table(comparisons: Sequence["Comparison"], adjusted: Sequence[float]) -> TextTable:
     """Several runs beside the one that all are compared with, a row each; ``adjusted`` are their p-values."""
     first = comparisons[0].a
     name = first.metric.removeprefix("toolsandbox.")
@@ -225,7 +228,7 @@ def _shown(estimate: Estimate | None) -> str:
     return "-" if estimate is None else str(estimate)
 
 
-def comparison_lines(comparison: Comparison, most: int | None = None) -> Iterator[str]:
+def comparison_lines(comparison: "Comparison", most: int | None = None) -> Iterator[str]:
     """Lines on what was compared, what was left out, and the difference; at most so many scenarios by name."""
     found = comparison.found
     both = f"{counted(found.difference.sessions, 'session')} of {counted(found.difference.clusters, 'scenario')}"
@@ -245,7 +248,29 @@ def comparison_lines(comparison: Comparison, most: int | None = None) -> Iterato
         yield f"{word} in B ({len(names)}): {', '.join(names[:most]) or 'none'}{more}"
 
 
-def text_of_comparison(comparison: Comparison) -> str:
+def text_of_comparison(comparison: "Comparison") -> str:
     """The table and the lines below it."""
     warnings = [f"warning: {warning}" for warning in comparison.warnings]
     return "\n".join([*warnings, str(comparison_table(comparison)), "", *comparison_lines(comparison)])
+
+
+def sides_of(report: "Report") -> tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]:
+    """Floor and ceiling of every main figure by family and name; nothing where there are none."""
+    floor, ceiling = (
+        {(family, name): value for family, values in side.families().items() for name, value in main_figures(values)}
+        if side
+        else {}
+        for side in (report.floor, report.ceiling)
+    )
+    both = floor.keys() & ceiling.keys()
+    return {name: floor[name] for name in both}, {name: ceiling[name] for name in both}
+
+
+def main_figures(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """The figures of a family's summary by name; counts and classes of errors are for JSON."""
+    for key, value in values.items():
+        full = f"{before} {key}".strip()
+        if isinstance(value, Mapping) and key not in _DETAILS:
+            yield from main_figures(cast("Mapping[str, Any]", value), full)
+        elif isinstance(value, float):
+            yield full, value

@@ -38,6 +38,8 @@ scenario, and nothing about giving up, which would move the scores of what canno
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """What MCP wants the names of tools to be."""
+JOINED = "+"
+"""Stands between the names of worlds that lie side by side in one scenario."""
 
 
 class World:

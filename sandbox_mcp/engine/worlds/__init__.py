@@ -17,6 +17,7 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.own_code import files_read, others_code
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.calling import place_of
+from sandbox_mcp.engine.tools.declaring import JOINED
 from sandbox_mcp.engine.world.faults import WorldError
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ GROUP = "sandbox_mcp.worlds"
 """The entry points under which packages declare worlds."""
 FILES = "SANDBOX_MCP_WORLDS"
 """The environment variable that lists files with worlds; processes that are started here inherit it."""
-JOINED = "+"
-"""Stands between the names of worlds that lie side by side in one scenario."""
 TAPE = ".jsonl"
 """How the name of a file ends that is a tape of a real server and no Python."""
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from sandbox_mcp.engine.tools.declared import DueEvent, GateRule, Sources
-from sandbox_mcp.engine.tools.declaring import World
+from sandbox_mcp.engine.tools.declaring import JOINED, World
 from sandbox_mcp.engine.tools.definition import Parameter, Tool
 from sandbox_mcp.engine.tools.hints import Hints, TriedCall
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
@@ -25,7 +25,6 @@ from sandbox_mcp.engine.world.state import Cell
 from sandbox_mcp.engine.world.tables import Table
 from sandbox_mcp.engine.world.transaction import Transaction
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds import JOINED
 
 
 def composite(*parts: World) -> World:

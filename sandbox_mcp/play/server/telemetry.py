@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox_mcp.play.server.context import Context
 from sandbox_mcp.play.session.manager import SessionManager
-from sandbox_mcp.play.telemetry import REQUEST, RequestTrace
 from sandbox_mcp.play.telemetry.pipeline import Exporting
 from sandbox_mcp.play.telemetry.propagation import parent_in
+from sandbox_mcp.play.telemetry.requests import REQUEST, RequestTrace
 
 MCP_BOUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 HTTP_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)

@@ -16,7 +16,7 @@ from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, bind, speak
 from sandbox_mcp.engine.tools.free_text import unpack
 from sandbox_mcp.engine.world.faults import Telling
 from sandbox_mcp.play.session.opening import SessionSpec
-from sandbox_mcp.play.telemetry import REQUEST, RequestTrace
+from sandbox_mcp.play.telemetry.requests import REQUEST, RequestTrace
 
 RACED: Mapping[str, Any] = {"race": True}
 

@@ -12,11 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sandbox_mcp.play.telemetry.requests import CALL, RequestTrace
 from sandbox_mcp.play.telemetry.variables import LACKING, wanted
 
 if TYPE_CHECKING:
@@ -26,25 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["RequestTrace", "ambient", "answering", "close", "exporting", "flush", "own_process", "scored", "traced"]
 
 logger = logging.getLogger("sandbox_mcp.play.telemetry")
-
-
-@dataclass(slots=True)
-class RequestTrace:
-    """MCP request that a call came with, as a span tells it; ``parent`` is the caller's context.
-
-    ``told`` is set once a span has told of the request.
-    """
-
-    method: str
-    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    parent: Any = None
-    told: bool = False
-
-
-REQUEST: ContextVar[RequestTrace | None] = ContextVar("sandbox_mcp_request", default=None)
-"""The MCP request that is being answered; nothing where telemetry is off."""
-CALL: ContextVar[tuple[RequestTrace | None, int] | None] = ContextVar("sandbox_mcp_call", default=None)
-"""The request of the call that is being carried out, and when that began, in nanoseconds since 1970."""
 
 
 def answering(request: RequestTrace | None) -> None:

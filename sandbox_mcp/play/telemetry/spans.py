@@ -35,9 +35,9 @@ from sandbox_mcp.engine.trajectory import (
     Trajectory,
 )
 from sandbox_mcp.engine.trajectory.log import plain
-from sandbox_mcp.play.telemetry import CALL
 from sandbox_mcp.play.telemetry.pipeline import Exporting
 from sandbox_mcp.play.telemetry.propagation import context_in, header_of
+from sandbox_mcp.play.telemetry.requests import CALL
 
 TRACE = "traceparent"
 """Where an event's ``wall`` names the span that it begins, in the form of the header of that name."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sandbox_grader.grading.course import TALK, is_replay
-from sandbox_grader.grading.metric import Mode, ReferenceTurns, Subject
+from sandbox_grader.grading.metric import Mode, Subject
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.retelling import solutions_of
 from sandbox_grader.grading.values import is_array, is_object
 from sandbox_mcp.engine.plurals import counted

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_grader.grading.metric import Mode, ReferenceTurns, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.grading.metric import Mode, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.retelling import solutions_of
 from sandbox_grader.grading.similarity import Similarity, exact
 from sandbox_grader.grading.values import FREE_TEXT

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_grader.grading.metric import ReferenceTurns
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.similarity import Similarity
 from sandbox_grader.grading.values import same_value
 from sandbox_grader.papers.toolscan.events import EpisodeStep, ToolScanRun

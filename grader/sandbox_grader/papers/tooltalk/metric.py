@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.grading.course import is_replay
-from sandbox_grader.grading.metric import Mode, ReferenceTurns, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.grading.metric import Mode, Subject, Verdict, conclusive, mean_of_known
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.retelling import solutions_of
 from sandbox_grader.grading.rouge import rouge_l
 from sandbox_grader.grading.similarity import Similarity

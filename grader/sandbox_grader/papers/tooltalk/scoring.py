@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.grading.course import is_replay
-from sandbox_grader.grading.metric import Mode, ReferenceTurns
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.grading.references import ReferenceTurns
 from sandbox_grader.grading.values import is_array
 from sandbox_grader.papers.tooltalk.comparing import FirstDifference
 from sandbox_grader.papers.tooltalk.counts import CLASSES, Counts, TurnLeftovers, as_coded, as_written

@@ -9,8 +9,8 @@ from typing import Any
 
 from sandbox_mcp.engine.tools.hints import Hints, TriedCall
 from sandbox_mcp.engine.world import Row, Snapshot
+from sandbox_mcp.engine.worlds import named
 from sandbox_mcp.engine.worlds.phone.tools.rules import EARLIEST, LATEST
-from sandbox_mcp.engine.worlds.phone.world import phone
 
 DAY = 86400.0
 FAR = DAY + 3600.0
@@ -166,7 +166,7 @@ def _back(table: str, key: str, before: Row | None, after: Row | None) -> Iterat
 
 def _given(tool: str, row: Row) -> dict[str, Any]:
     """The columns of a row that a tool takes, without what it cannot be told."""
-    takes = {parameter.name: parameter.types for parameter in phone.agent_tools[tool].parameters}
+    takes = {parameter.name: parameter.types for parameter in named("phone").agent_tools[tool].parameters}
     return {name: row[name] for name in takes if name in row and (row[name] is not None or "null" in takes[name])}
 
 

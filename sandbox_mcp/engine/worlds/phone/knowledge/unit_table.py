@@ -2,12 +2,11 @@
 
 Policy: the table says what the ``pint`` registry says, to the last bit, so that it does not matter which of the two was
 asked; whatever it does not have is left to the registry, which takes most of a second to build. A maintainer makes it
-anew with ``python -m sandbox_mcp.engine.worlds.phone.knowledge.unit_table OUTPUT``; a test compares
+anew with ``python -m sandbox_mcp.engine.worlds.phone.knowledge.units OUTPUT``; a test compares
 it with the registry.
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -160,15 +159,3 @@ def made(registry: Any, read: Callable[[str], Any]) -> dict[str, Any]:
     dimensions = {unit: str(found.dimensionality) for unit, found in known.items()}
     joined = {unit: "|".join(said) for unit, said in names.items()}
     return {"names": joined, "units": dimensions, "factors": dict(sorted(factors.items())), "scales": scales}
-
-
-def main(output: Path) -> None:
-    """Write the table."""
-    from sandbox_mcp.engine.worlds.phone.knowledge.units import registered, registry
-
-    text = json.dumps(made(registry(), registered), ensure_ascii=False, indent=1)
-    output.write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

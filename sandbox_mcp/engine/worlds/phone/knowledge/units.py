@@ -3,13 +3,16 @@
 Policy: a name means what the ``pint`` registry says it means, once everyday wording ("degrees Celsius", "sq ft", "fl
 oz", "nautical miles") is put in pint's terms; tried as written, then in lower case. ``C``, ``F`` and ``K`` mean what
 pint says they mean; only where that reading fails and reading them as temperatures does not, they are temperatures.
-What people name most is read from a table that says the same, without the registry.
+What people name most is read from a table that says the same, without the registry; run as a program, this writes it.
 """
 
+import json
 import re
+import sys
 from functools import cache, lru_cache
 from importlib import import_module
 from math import isfinite
+from pathlib import Path
 from tokenize import TokenError
 from typing import Any, Protocol
 
@@ -19,7 +22,7 @@ from sandbox_mcp.engine.worlds.phone.knowledge.errors import (
     KnowledgeError,
     UnknownUnitError,
 )
-from sandbox_mcp.engine.worlds.phone.knowledge.unit_table import unit_table
+from sandbox_mcp.engine.worlds.phone.knowledge.unit_table import made, unit_table
 
 SIGNIFICANT_DIGITS = 12
 """Results are rounded to this many digits, so that 20 °C is 68 °F and not 67.99999999999993."""
@@ -136,3 +139,12 @@ def registered(name: str) -> Any:
             except _NOT_A_UNIT:
                 continue
     raise UnknownUnitError(name)
+
+
+def main(output: Path) -> None:
+    """Write the table of the units that people name most."""
+    output.write_text(f"{json.dumps(made(registry(), registered), ensure_ascii=False, indent=1)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
