@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
 from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
-from sandbox_mcp.play.models.asking import public_address
+from sandbox_mcp.play.models.asking import REFUSED_KEY, public_address
 from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 if TYPE_CHECKING:
@@ -32,15 +32,21 @@ class _Talking:
 
     async def turn(self, message: str) -> AgentTurn:
         self.messages.append({"role": "user", "content": message})
-        endpoint = self.agent.settings.endpoint
+        endpoint, who = self.agent.settings.endpoint, f"agent at {self.agent.name}"
         try:
-            answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.pacing)
+            answered = await insist(self._once, endpoint.retries, endpoint.pause, self.agent.pacing, who=who)
         except FailedTry as fault:
-            raise AgentError(f"agent at {self.agent.name}: {fault}") from fault
-        who = f"agent at {self.agent.name}: answered with"
+            refused_key = f"; {self._key_source}" if fault.status in REFUSED_KEY else ""
+            raise AgentError(f"{who}: {fault}{refused_key}") from fault
+        who = f"{who}: answered with"
         turn = read_turn(read_object(answered, who, "an object with text"), who)
         self.messages.append({"role": "assistant", "content": turn.text})
         return turn
+
+    @property
+    def _key_source(self) -> str:
+        endpoint = self.agent.settings.endpoint
+        return endpoint.key_source if endpoint.key_variable else "no key was sent; --api-key-env names its variable"
 
     async def _once(self) -> str:
         import httpx2

@@ -196,6 +196,7 @@ def test_interrupted_it_says_so_in_one_line_and_can_go_on(tmp_path: Path, how: s
         _, said = process.communicate(timeout=240)
         assert (process.returncode, said.strip().splitlines()[-1]) == (130, "sandbox-mcp: interrupted")
         assert "Traceback" not in said
+        assert f"0 sessions kept in {str(tmp_path)!r}; the same command goes on from there" in said
         brain.awake = True
         again = sandbox_mcp(*command, "--threshold", 1)
     assert again.returncode == 0, again.stderr

@@ -21,6 +21,8 @@ from sandbox_mcp.app.endpoint.reply import Failing, PlannedFault
 from sandbox_mcp.app.endpoint.server import running
 from sandbox_mcp.app.endpoint.user import ScriptedUserModel
 from sandbox_mcp.app.run.errors import RunError
+from sandbox_mcp.app.run.evaluate import evaluate
+from sandbox_mcp.app.run.options import RunOptions
 from sandbox_mcp.app.run.sessions import Crew
 from sandbox_mcp.app.run.unit import Shard
 from sandbox_mcp.app.run.users import users_named
@@ -238,7 +240,28 @@ def test_a_folder_holds_one_agent_only(tmp_path: Path) -> None:
     played(tmp_path)
     with pytest.raises(RunError) as caught:
         played(tmp_path, RefuseAgent())
-    assert 'holds a run with agent {"name": "reference"}, not {"name": "refuse"}' in str(caught.value)
+    assert 'holds a run with another agent: name is "reference" there and "refuse" here' in str(caught.value)
+
+
+def test_a_server_on_this_machine_that_has_another_port_is_the_same(tmp_path: Path) -> None:
+    for _ in range(2):
+        with running(Endpoint(solver())) as url:
+            played(tmp_path, model(url), scenarios=("wifi_off",))
+    with pytest.raises(RunError, match='another agent: model is "m" there and "n" here; choose'):
+        played(tmp_path, agent_named("openai", AgentSettings(EndpointSettings("n", "http://localhost:1/v1"))))
+
+
+def test_a_folder_of_somebody_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path / "thesis.tex", "years of work")
+    with pytest.raises(RunError, match=r"is not of a run: it holds 'thesis.tex'; name a new folder"):
+        played(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_sessions_of_another_seed_in_the_same_folder_are_said(tmp_path: Path) -> None:
+    assert played(tmp_path, scenarios=("wifi_off",))[0]["warnings"] == []
+    (said,) = played(tmp_path, scenarios=("wifi_off",), seed=4)[0]["warnings"]
+    assert "also holds sessions of seed 0; those of seed 4 are added" in said
 
 
 def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
@@ -378,15 +401,30 @@ def test_two_runs_with_a_model_leave_the_same_logs(tmp_path: Path) -> None:
 def test_an_endpoint_that_fails_is_never_scored(tmp_path: Path) -> None:
     broken = Failing(solver(), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
-        summary, _ = played(tmp_path, model(url))
+        work = batch(tmp_path, model(url))
+        work.tally.keep_going = True
+        summary = anyio.run(work.run).summary()
     assert (summary["endings"], summary["score"]) == ({"agent_failed": len(FEW)}, None)
+    assert all("; the key was read from OPENAI_API_KEY" in item["reason"] for item in summary["unscored"])
+
+
+@each("executor", ["tasks", "processes"])
+def test_an_endpoint_that_refuses_everything_ends_the_run_after_three_sessions(tmp_path: Path, executor: str) -> None:
+    broken = Failing(solver(), PlannedFault("status", 401, times=None))
+    with running(Endpoint(broken)) as url:
+        given = {"model": "m", "base_url": url, "out": tmp_path, "transport": "direct", "executor": executor}
+        options = RunOptions(selectors=("late*", "wifi*"), agent="openai", jobs=2, max_retries=0).but(given)
+        report = evaluate("openai", options=options)
+    assert report.stopped == "alike"
+    assert len(report.sessions) <= (3 if executor == "tasks" else 4)  # a process is not broken off in a session
+    assert "status 401" in str(report)
 
 
 def test_a_user_that_fails_is_never_blamed_on_the_agent(tmp_path: Path) -> None:
     broken = Failing(ScriptedUserModel(SUITE.all()), PlannedFault("status", 401, times=None))
     with running(Endpoint(broken)) as url:
         summary, _ = played(tmp_path, users=users_named("llm", EndpointSettings("u", url)))
-    assert (summary["endings"], summary["score"]) == ({"user_failed": len(FEW)}, None)
+    assert (summary["endings"], summary["score"], summary["stopped"]) == ({"user_failed": 3}, None, "alike")
 
 
 def test_what_a_model_wrote_is_in_the_log(tmp_path: Path) -> None:

@@ -163,7 +163,8 @@ def test_several_models_get_a_run_each_and_are_compared(tmp_path: Path, model: t
     [
         (("--model", "a"), "named twice"),
         (("--model", "b", "--user", "llm"), "--user-model"),
-        (("--model", "b", "--price", "1/2"), "--price is of one model"),
+        (("--model", "b", "--price", "1/2"), "give each its own: --price a=IN/OUT --price b=IN/OUT"),
+        (("--model", "b", "--price", "c=1/2"), "--price names model 'c'; known: a, b"),
     ],
 )
 def test_what_is_of_one_model_is_refused_for_several(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -357,6 +358,14 @@ def test_a_run_file_that_cannot_be_used_is_named(tmp_path: Path, text: str, told
     with pytest.raises(RunError, match=re.escape(told)) as error:
         command.main(["--config", str(tmp_path / "run.yaml")], standalone_mode=False)
     assert "run.yaml" in str(error.value)
+
+
+def test_several_models_have_a_price_each(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
+    models = ("--model", "big", "--model", "small", "--price", "big=500000/0", "--price", "small=250000/0")
+    found = summary("wifi_off", "--agent", "openai", *models, "--base-url", model[0], "--out", tmp_path)
+    assert [run["cost"]["total"] for run in found["runs"]] == [
+        run["tokens"]["agent"]["prompt_tokens"] / share for run, share in zip(found["runs"], (2, 4), strict=True)
+    ]
 
 
 # costs and progress

@@ -85,6 +85,7 @@ def test_a_session_that_broke_stays_a_file_of_its_own_and_is_played_again(tmp_pa
         raise OSError("no model")
 
     work = batch(tmp_path, FunctionAgent(broken, "reference"), packed=True)
+    work.tally.keep_going = True
     anyio.run(work.run)
     assert not list((tmp_path / "logs").glob(f"*{PACKED}"))
     assert len(logs(tmp_path)) == len(FEW)

@@ -192,7 +192,7 @@ def test_scenarios_are_added_to_the_manifest(folder: RunFolder) -> None:
 def test_a_folder_belongs_to_one_agent_one_user_and_one_form(folder: RunFolder, key: str) -> None:
     folder.state(MANIFEST)
     before = (folder.root / "run.json").read_text()
-    with pytest.raises(RunError, match=f"holds a run with {key} .*; choose another folder with --out"):
+    with pytest.raises(RunError, match=f"holds a run with another {key}: .*; choose another folder with --out"):
         folder.state({**MANIFEST, key: {"other": True}})
     assert (folder.root / "run.json").read_text() == before
 

@@ -75,9 +75,43 @@ def test_sessions_played_before_say_nothing_about_the_time() -> None:
 def test_a_budget_that_is_used_up_stops_the_run_and_is_remembered() -> None:
     tally = RunTally(budget=Budget(tokens=10), total=2)
     played(tally, "a", tokens=10)
-    assert (tally.begin(), tally.stopped, tally.running) == (False, True, 0)
+    assert (tally.begin(), tally.stopped, tally.running) == (False, "budget", 0)
 
 
 def test_what_was_set_aside_counts_for_the_budget() -> None:
     tally = RunTally(budget=Budget(tokens=10), total=2, wasted=Spent(Usage(10)))
     assert not tally.begin()
+
+
+# failures of all alike
+
+
+def failed(tally: RunTally, name: str, why: str) -> None:
+    assert tally.begin()
+    score = scored(name, None, ending="agent_failed", detail=why)
+    tally.count(name, score, played=True)
+
+
+@each(
+    ("reasons", "stops"),
+    [
+        (["status 401: no key"] * 3, True),
+        ([f"status 401: no key (request req_0{n}f)" for n in range(3)], True),
+        (["status 401: no key"] * 2, False),
+        (["status 401: no key", "status 401: no key", "broken pipe"], False),
+        ([None, "status 401: no key", "status 401: no key", "status 401: no key"], False),
+    ],
+)
+def test_the_first_sessions_that_fail_alike_stop_a_run(reasons: list[str | None], stops: bool) -> None:
+    for keep_going in (False, True):
+        tally = RunTally(total=9, keep_going=keep_going)
+        for number, why in enumerate(reasons):
+            played(tally, f"{number}") if why is None else failed(tally, f"{number}", why)
+        assert (tally.stopped == "alike") == (stops and not keep_going)
+
+
+def test_where_nothing_is_left_to_play_nothing_is_stopped() -> None:
+    tally = RunTally(total=3)
+    for name in "abc":
+        failed(tally, name, "status 401")
+    assert tally.stopped is None

@@ -18,6 +18,9 @@ from sandbox_mcp.engine.plurals import counted
 MAIN = ("tooltalk.success", "toolscan.success", "mtu_bench.right")
 """What to name where ToolSandbox's score says nothing, as of sessions that belong to no scenario."""
 
+BUDGET, ALIKE = "budget", "alike"
+"""Reasons for which a run was stopped: its budget, or first sessions that all failed for one reason."""
+
 
 def cluster_of(scores: Scores) -> str:
     """The cluster of a session: the scenario, of whichever instance; the session itself where its log names none."""

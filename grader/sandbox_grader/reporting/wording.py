@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_grader.grading.scores import SCORE
-from sandbox_grader.reporting.counting import why_not
+from sandbox_grader.reporting.counting import ALIKE, why_not
 from sandbox_grader.reporting.statistics import Estimate
 from sandbox_mcp.engine.columns import columns
 from sandbox_mcp.engine.plurals import counted
@@ -124,7 +124,11 @@ def remarks(report: "Report") -> Iterator[str]:
     yield from (item.reason for item in report.unreadable[:MOST_NAMED])
     if len(report.unreadable) > MOST_NAMED:
         yield f"cannot be read: {counted(len(report.unreadable), 'log')}, named with --json"
-    if report.stopped:
+    if report.stopped == ALIKE:
+        why = next((why_not(item, report.metric) for item in report.unscored), "")
+        yield f"stopped, as the first sessions all failed alike: {why}"
+        yield "mend that, and the same command goes on; --keep-going plays the rest all the same"
+    elif report.stopped:
         yield f"stopped at the {report.stopped}; the same command with a higher one goes on"
     if cost := summary["cost"]:
         known = ", ".join(f"{role} {_money(cost[role])}" for role in ("agent", "user"))
@@ -133,7 +137,7 @@ def remarks(report: "Report") -> Iterator[str]:
     if missing := counts["planned"] - counts["played"]:
         yield f"still to be played: {missing} of {counted(counts['planned'], 'session')}"
     unscored = report.unscored
-    for item in unscored[:MOST_NAMED]:
+    for item in unscored[: 0 if report.stopped == ALIKE else MOST_NAMED]:  # which had one reason, told above
         which = f"{item.scenario or item.session} ({item.variant}, trial {item.trial})"
         yield f"not scored: {which}: {why_not(item, report.metric)}"
     if unscored:

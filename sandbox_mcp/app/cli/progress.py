@@ -1,15 +1,17 @@
 """Progress on stderr: one line for the whole, and one per session where those are few.
 
 Policy: at a terminal the line for the whole is redrawn in place. Elsewhere, as in the log of a CI job, it is printed
-after every tenth of the sessions.
+after every tenth of the sessions. Faults of endpoints are told as they happen, the same one at most every few seconds.
 """
 
+import logging
 import math
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ import click
 
 from sandbox_mcp.app.cli.printing import SCREENFUL
 from sandbox_mcp.engine.shown import control, one_line
+from sandbox_mcp.engine.trajectory.events import INFRASTRUCTURE
 
 if TYPE_CHECKING:
     from sandbox_mcp.app.run.progress import Progress, RunTally
@@ -27,6 +30,10 @@ RESTS = 50
 """How many times as long as a drawing takes the next one waits: it sums up all sessions that are done."""
 CLEAR = "\r\x1b[2K"
 TENTHS = 10
+RETOLD = 5.0
+"""Seconds before another further try of the same endpoint is told."""
+FIRST_FAILURES = 3
+"""So many sessions that failed are told where sessions are too many for a line each."""
 MANY = 100
 """Of fewer pieces of work, where each takes no time to speak of, no progress is shown."""
 
@@ -45,12 +52,17 @@ class Display:
     terminal: bool = field(default_factory=can_redraw)
     _due: float = -math.inf
     _tenths: int = 0
+    _failures: int = 0
+    _retold: float = -math.inf
 
     def show(self, progress: "Progress", tally: "RunTally") -> None:
         """Show one session, and the whole if it is time."""
         if self.quiet:
             return
-        shown = f"{session_line(progress)}\n" if self.every or progress.total <= SCREENFUL else ""
+        broke = progress.played and progress.score.ending in INFRASTRUCTURE
+        self._failures += broke
+        listed = self.every or progress.total <= SCREENFUL or (broke and self._failures <= FIRST_FAILURES)
+        shown = f"{session_line(progress)}\n" if listed else ""
         if not self.terminal:
             click.echo(shown, err=True, nl=False)
             tenths = progress.done * TENTHS // progress.total
@@ -69,6 +81,41 @@ class Display:
         elif shown:
             control(CLEAR)
             click.echo(shown, err=True, nl=False)
+
+    @contextmanager
+    def retries(self) -> Generator[None]:
+        """While the context is open, show the further tries of models that do not answer."""
+        from sandbox_mcp.play.models import retrying
+
+        told = _Told(self._retry)
+        level = retrying.logger.level
+        retrying.logger.addHandler(told)
+        retrying.logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            retrying.logger.removeHandler(told)
+            retrying.logger.setLevel(level)
+
+    def _retry(self, told: str) -> None:
+        now = time.monotonic()
+        if self.quiet or now - self._retold < RETOLD:
+            return
+        self._retold = now
+        if self.terminal:
+            control(CLEAR)
+        click.echo(one_line(told), err=True)
+
+
+class _Told(logging.Handler):
+    """Passes messages on to a function."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
 
 
 def counting(what: str, *, quiet: bool = False, many: int = MANY) -> Callable[[int, int], None]:
@@ -100,5 +147,7 @@ def session_line(progress: "Progress") -> str:
     unscored = "spoiled by its user" if score.spoiled else apart if score.filled else "not scored"
     came = unscored if value is None else f"{value:.3f}"
     how = score.ending if progress.played else f"{score.ending}, played before"
+    if score.ending in INFRASTRUCTURE and score.detail:
+        how += f": {score.detail}"
     which = f"{score.scenario} {score.variant} t{score.trial}"
     return one_line(f"[{progress.done}/{progress.total}] {which}: {came} ({how})")

@@ -6,8 +6,8 @@ stderr, and no secret to either: keys are read from the environment.
 
 import re
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ from sandbox_mcp.app.cli.run_options import (
     run_options,
 )
 from sandbox_mcp.app.run.options import OPTIONS, RunOptions
+from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
@@ -55,6 +56,10 @@ ALSO = {
 """Group of each option that says nothing of the run itself; ``*`` for those that few need."""
 
 
+def _joined(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
+    return ",".join(given) or None
+
+
 @click.command(cls=GroupedCommand, also=ALSO)
 @click.argument("selectors", nargs=-1)
 @run_options("agent", required=True)
@@ -67,7 +72,7 @@ ALSO = {
 )
 @run_options("out", required=True)
 @run_options(*(name for name in OPTIONS if name not in NAMED_APART))
-@run_options("price")
+@run_options("price", multiple=True, callback=_joined)
 @config_option
 @click.option("--print-config", is_flag=True, help="Print all that was given as such a file; play nothing.")
 @threshold_options
@@ -94,7 +99,7 @@ def command(
     SELECTORS are names, patterns such as 'late_*', category:NAME, family:NAME, extends:NAME, world:NAME, tags such as
     'hard:*', @FILE with one selector per line, or - for standard input; without any, all scenarios of your own files,
     or else of the phone. The same command again plays only what is missing. Exits with 1 if --threshold is missed, no
-    session could be scored, or the budget was not enough.
+    session could be scored, the budget was not enough, or the first sessions all failed alike.
     """
     from sandbox_grader.grading.scores import SCORE
     from sandbox_grader.reporting.tables import EXPLAINING, FORMS
@@ -164,14 +169,18 @@ def _print_config(options: RunOptions, models: Sequence[str]) -> None:
 
 def _runs(models: Sequence[str], options: RunOptions) -> list[RunOptions]:
     """The options of each model's run."""
+    prices = _prices(options.price, models)
     if len(models) < 2:
-        return [replace(options, model="".join(models))]
+        return [replace(options, model=(model := "".join(models)), price=prices.get(model, options.price))]
     # several models are compared with each other by what they are asked, paid and compared with
     if len(set(models)) < len(models):
         raise click.UsageError("a model is named twice with --model; --trials plays a scenario several times")
     if options.user == "llm" and not options.user_model:
         raise click.UsageError("several --model need --user-model, so that all talk to the same user")
-    for name in ("price", "budget", "record"):
+    if options.price and not prices:
+        example = " ".join(f"--price {model}=IN/OUT" for model in models)
+        raise click.UsageError(f"--price {options.price} is of one model; give each its own: {example}")
+    for name in ("budget", "record"):
         if getattr(options, name) is not None:
             raise click.UsageError(f"--{name} is of one model; run the models one after the other")
     if "-" in options.selectors:
@@ -185,12 +194,28 @@ def _runs(models: Sequence[str], options: RunOptions) -> list[RunOptions]:
             name += "~"
         folders[name] = model
     place = options.out or Path()
-    return [replace(options, model=model, out=place / name) for name, model in folders.items()]
+    return [replace(options, model=model, out=place / name, price=prices.get(model)) for name, model in folders.items()]
+
+
+def _prices(given: str | None, models: Sequence[str]) -> dict[str, str]:
+    """Prices by model, where they are given as ``MODEL=IN/OUT``; empty for one price without a name.
+
+    Raises:
+        click.UsageError: a model is not among those that are asked.
+    """
+    found: dict[str, str] = {}
+    for part in (given or "").split(","):
+        model, named, price = part.rpartition("=")
+        if named and model not in models:
+            raise click.UsageError(f"--price names model {model!r}; known: {', '.join(models) or 'none with --model'}")
+        found |= {model: price} if named else {}
+    return found
 
 
 def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json: bool) -> None:
     """A row per model, and how each compares with the first."""
     from sandbox_grader.errors import GraderError
+    from sandbox_grader.grading.spending import Spent
 
     try:
         found = [reports[0].compare(other) for other in reports[1:]]
@@ -205,8 +230,10 @@ def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json
     rows: list[tuple[object, ...]] = []
     for model, report in named:
         low, high = report.interval or (None, None)
-        rows.append((model, len(report.counted), len(report.sessions), report.score, low, high, report.name))
-    print_table(("model", "scored", "sessions", "score", "low", "high", "in"), rows)
+        spent = sum((item.spent for item in report.sessions), Spent())
+        cost = report.prices.of(spent)["total"] if report.prices else None
+        rows.append((model, len(report.counted), len(report.sessions), report.score, low, high, cost, report.name))
+    print_table(("model", "scored", "sessions", "score", "low", "high", "cost", "in"), rows)
     if found:
         click.echo()
         print_comparisons(found)
@@ -227,6 +254,19 @@ def _print_report(report: "Report", listed: RowChoice, *, families: bool) -> Non
         click.echo(line)
 
 
+@contextmanager
+def _going_on(out: Path | None) -> Generator[None]:
+    """Where the run is interrupted, say what is kept, and how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        from sandbox_mcp.app.run.folder import RunFolder
+
+        kept = len(RunFolder(out).kept()) if out else 0
+        warn(f"{counted(kept, 'session')} kept in {str(out)!r}; the same command goes on from there")
+        raise
+
+
 def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bool, details: bool) -> "Report":
     """Play one run, with its floor and ceiling if they are wanted."""
     from sandbox_grader.grading.scores import KEPT_FROM
@@ -243,7 +283,8 @@ def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bo
     context = click.get_current_context(silent=True)
     # what a user's own agent prints is not a result; a person at a terminal needs stdout to edit lines
     aside = nullcontext() if options.user == "human" else redirect_stdout(sys.stderr)
-    with terminated_as_interrupted(), aside:
+    display = Display(quiet=quiet, every=everything)
+    with terminated_as_interrupted(), _going_on(options.out), display.retries(), aside:
         executor = executor_from(options, stored=context is not None and STORED in context.meta)
         suite, agent, users = suite_from(options), agent_from(options), users_from(options)
         jobs_from(options, users)  # before the selectors, which may be read from where a person types
@@ -258,7 +299,7 @@ def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bo
             stated=kept_options(options),
             executor=executor,
             details=details,
-            watch=Display(quiet=quiet, every=everything).show,
+            watch=display.show,
         )
     if bounds:
         folder, part = RunFolder(Path(report.name)), Shard.parse(options.shard)

@@ -4,6 +4,7 @@ Policy: the order in which sessions finish is visible in the progress only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox_grader.grading.metrics import families
 from sandbox_grader.grading.scores import KEPT_FROM, UNENDED, Scores
 from sandbox_grader.grading.spending import Spent, spent_in
+from sandbox_grader.reporting.counting import ALIKE
 from sandbox_grader.reporting.report import Report, Unreadable
 from sandbox_scenarios import UnknownScenarioError
 from sandbox_scenarios.variants import variant_named
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 MANIFEST_SCHEMA = 1
 Watch = Callable[[Progress, RunTally], None]
 """Told of every session that is done, and of the run so far."""
+
+
+class _Stopped(Exception):
+    """The run is over, as its first sessions all failed alike."""
 
 
 @dataclass(slots=True)
@@ -76,7 +82,7 @@ class Batch:
         folder.prepare()
         with folder.claimed(self.plan.shard, self.plan.shared):
             crew, plan = self.crew, self.plan
-            folder.state(
+            seeds = folder.state(
                 {
                     "schema": MANIFEST_SCHEMA, "agent": crew.description, "user": dict(crew.users.description),
                     "variants": list(plan.variants), "seed": plan.seed, "trials": plan.trials,
@@ -87,6 +93,7 @@ class Batch:
             )  # fmt: skip
             await self._play(mine)
             report = self._report()
+            report.warnings += [seeds] if seeds else []
             folder.summarise(report.summary(), self.plan.shard if self._alone else None)
         return report
 
@@ -98,8 +105,11 @@ class Batch:
             missing = [unit for unit in mine if not self._found(unit, scores, begun)]
         self.tally.wasted = sum(map(spent_in, self.crew.folder.set_aside()), Spent())
         player = self.executor or self.crew
+        if self.crew.agent.wants_solution:
+            self.tally.stopping = INFRASTRUCTURE - {"agent_failed"}  # a missing solution is its scenario's
         plan = replace(self.plan, singly=self.tally.budget != Budget())
-        await player.play(missing, plan, self.tally.begin, self._played)
+        with suppress(_Stopped):
+            await player.play(missing, plan, self.tally.begin, self._played)
         self.crew.folder.settle()
         with self._scores() as scores:
             for unit in missing:
@@ -128,6 +138,8 @@ class Batch:
     def _played(self, unit: Unit, found: Scores) -> None:
         scores, self._to_keep[unit.name] = self._brief(found)
         self.watch(self.tally.count(unit.name, scores, played=True), self.tally)
+        if self.tally.stopped == ALIKE:
+            raise _Stopped
 
     def _brief(self, scores: Scores) -> "tuple[Scores, Scores | GradedLog]":
         """The scores of one session, without details where none are wanted, and what of them is kept in the folder."""

@@ -186,7 +186,7 @@ def play_run(
     )  # fmt: skip
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if options.pack is None else options.pack)
     prices, budget = costs or costs_from(options)
-    tally = RunTally(prices, budget, metric=metric, own_metrics=own)
+    tally = RunTally(prices, budget, metric=metric, own_metrics=own, keep_going=options.keep_going)
     told = instructions_from(options.instructions) if told is None else told
     sources = knowledge_from(options) if sources is None else sources
     with nullcontext(options.out) if options.out else _passing_place() as place:

@@ -84,12 +84,14 @@ class Processes:
     ) -> None:
         alone = replace(plan, jobs=1)
         limiter = anyio.CapacityLimiter(1)
+        begun = False
         while True:
             chunk: list[Unit] = []
-            while len(chunk) < size and (unit := next(waiting, None)) is not None and allowed():
+            while len(chunk) < (size if begun else 1) and (unit := next(waiting, None)) is not None and allowed():
                 chunk.append(unit)
             if not chunk:
                 break
+            begun = True  # the first session goes alone, so that a fault of all is seen at once
             scores: list[Scores] = []
             with workers.at_work() as scope, scope:
                 try:

@@ -12,6 +12,7 @@ files of their own, because they will be set aside.
 """
 
 import json
+import re
 import secrets
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -33,6 +34,10 @@ from sandbox_mcp.play.session.file_lock import FileLock
 
 MANIFEST = "run.json"
 SUMMARY = "summary.json"
+LOGS, PARTIAL = "logs", "partial"
+"""Folders of whole logs, and of those that are being written."""
+NAMED = 3
+"""So many files of somebody else are named."""
 PART = ".part"
 """What the name of a log ends in that is being written, or that a crash cut off."""
 CLAIM = "claim.lock"
@@ -63,7 +68,7 @@ class RunFolder:
     @property
     def logs(self) -> Path:
         """Whole logs, one per unit."""
-        return self.root / "logs"
+        return self.root / LOGS
 
     def log(self, unit: Unit) -> Path:
         """Path of a unit's whole log, now or later, as a file of its own."""
@@ -89,11 +94,29 @@ class RunFolder:
         Raises:
             RunError: it cannot be made, or something else is in its place.
         """
+        self._refuse_other_files()
         for folder in (self.logs, self._partial):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise RunError(f"output folder {str(folder)!r} cannot be made: {error.strerror}") from error
+
+    def _refuse_other_files(self) -> None:
+        """See that the folder is a run's, or holds nothing that a person would see.
+
+        Raises:
+            RunError: it holds the files of somebody else.
+        """
+        if any((self.root / ours).exists() for ours in (MANIFEST, LOGS, PARTIAL)):
+            return
+        with suppress(OSError):  # of no folder, or one that cannot be listed, which is told when it is made
+            others = sorted(path.name for path in self.root.iterdir() if not path.name.startswith("."))
+            if others:
+                named = ", ".join(map(repr, others[:NAMED])) + (", ..." if len(others) > NAMED else "")
+                raise RunError(
+                    f"output folder {str(self.root)!r} is not of a run: it holds {named}; name a new folder with --out,"
+                    f" such as {str(self.root / 'run')!r}"
+                )
 
     def settle(self) -> None:
         """See that each unit counts once, even if several processes wrote its log, such as a worker taken for dead."""
@@ -213,8 +236,11 @@ class RunFolder:
         pack.add(unit.name, path.read_bytes())
         path.unlink()
 
-    def state(self, manifest: Mapping[str, Any]) -> None:
+    def state(self, manifest: Mapping[str, Any]) -> str | None:
         """Write the manifest, or add to the one that is there.
+
+        Returns:
+            What a person should know of sessions that are there already: they have another seed.
 
         Raises:
             RunError: the folder holds a run of another agent or user, or something that is not a run.
@@ -228,13 +254,18 @@ class RunFolder:
             raise RunError(f"{str(path)!r} is not a manifest of a run: expected one JSON object")
         before = cast("dict[str, Any]", found)
         for key in FIXED if before else ():
-            if before.get(key) != manifest.get(key):
+            if differing := _differences(before.get(key), manifest.get(key)):
                 raise RunError(
-                    f"{str(self.root)!r} holds a run with {key} {_compact(before.get(key))}, not "
-                    f"{_compact(manifest.get(key))}; choose another folder with --out"
+                    f"{str(self.root)!r} holds a run with another {key}: {differing}; choose another folder with --out"
                 )
         scenarios = {**before.get("scenarios", {}), **manifest["scenarios"]}
         write_json(path, {**manifest, "scenarios": dict(sorted(scenarios.items()))})
+        if before and before.get("seed") != manifest.get("seed"):
+            return (
+                f"{str(self.root)!r} also holds sessions of seed {before.get('seed')}; those of seed "
+                f"{manifest.get('seed')} are added, and the summary is of both"
+            )
+        return None
 
     def summarise(self, summary: Mapping[str, Any], part: Shard | None = None) -> None:
         """Write the summary, of the whole run or of a part that sums itself up alone."""
@@ -246,7 +277,7 @@ class RunFolder:
 
     @property
     def _partial(self) -> Path:
-        return self.root / "partial"
+        return self.root / PARTIAL
 
     def _set_aside(self, path: Path) -> None:
         if not (in_pack(path) or path.exists()):
@@ -274,5 +305,27 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_whole(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _differences(before: Any, now: Any) -> str:
+    """Members in which two descriptions differ, in words; empty where they mean the same.
+
+    The port of an address on this machine is no difference: a server that is started again has another one.
+    """
+    was, now_is = dict(_members(before)), dict(_members(now))
+    return ", ".join(
+        f"{name or 'it'} is {was.get(name, 'not stated')} there and {now_is.get(name, 'not stated')} here"
+        for name in {**was, **now_is}
+        if was.get(name) != now_is.get(name)
+    )
+
+
+def _members(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, member in cast("dict[str, Any]", value).items():
+            yield from _members(member, f"{name}.{key}" if name else key)
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+        yield name, _LOOPBACK.sub("localhost", text) if isinstance(value, str) else text
+
+
+_LOOPBACK = re.compile(r"(?<=://)(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}(?!\d)")
+"""Host and port of an address on this machine."""

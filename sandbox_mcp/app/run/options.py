@@ -259,7 +259,10 @@ class RunOptions:
     max_steps: Annotated[int, About("limits", "Answers of the model per user message.", least=1, rare=True)] = 30
     max_retries: Annotated[int, About("limits", "Further tries when an endpoint fails.", least=0, rare=True)] = 5
     timeout: Annotated[float, About("limits", "Seconds to wait for an endpoint.", above=0, rare=True)] = 120.0
-    price: Annotated[str | None, About("limits", "Cost of a million tokens, as 2.5/10.", metavar="IN/OUT")] = None
+    price: Annotated[
+        str | None,
+        About("limits", "Cost of a million tokens, as 2.5/10; of several models MODEL=2.5/10.", metavar="IN/OUT"),
+    ] = None
     user_price: Annotated[
         str | None,
         About(
@@ -276,6 +279,10 @@ class RunOptions:
         int | None,
         About("limits", "Begin no session that would take the folder's tokens beyond this.", least=1, rare=True),
     ] = None
+    keep_going: Annotated[
+        bool,
+        About("limits", "Play on where the first three sessions fail for one and the same reason.", rare=True),
+    ] = False
     metric: Annotated[str, About("the result", "What counts.", metavar="FAMILY.NAME", single=True)] = SCORE
     keep_spoiled: Annotated[bool, About("the result", "Also score sessions that their user spoiled.", rare=True)] = (
         False
@@ -352,6 +359,7 @@ class RunKeywords(TypedDict, total=False):
     price: str | None
     user_price: str | None
     token_budget: int | None
+    keep_going: bool
     metric: str
     keep_spoiled: bool
 

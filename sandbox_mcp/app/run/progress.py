@@ -1,9 +1,11 @@
 """Progress of a run: done and running sessions, the score so far, the cost, and the time that is left.
 
-Policy: the time left is worked out from this command's own sessions. The score so far has an interval from the second
-scenario on, and is counted as in the summary.
+Policy: a run whose first sessions all fail for one reason, as where a key is refused, stops and says so: what is left
+would fail too, after as many tries each. The time left is worked out from this command's own sessions. The score so far
+has an interval from the second scenario on, and is counted as in the summary.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +13,17 @@ from dataclasses import dataclass, field
 from sandbox_grader.grading.metric import Metric
 from sandbox_grader.grading.scores import SCORE, Scores
 from sandbox_grader.grading.spending import Prices, Spent
+from sandbox_grader.reporting.counting import ALIKE, BUDGET
 from sandbox_grader.reporting.report import Report
 
 from sandbox_mcp.app.run.cost import Budget
 from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.trajectory import INFRASTRUCTURE
+
+TRIED = 3
+"""Failures in a row, from the first session on, that end a run."""
+_CHANGING = re.compile(r"[^\s:,;]*\d[^\s:,;]*")
+"""Parts of a reason that differ from failure to failure: numbers of requests, times, addresses in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +51,17 @@ class RunTally:
     total: int = 0
     running: int = 0
     played: int = 0
-    stopped: bool = False
-    """Whether the budget has kept a session from being played."""
+    stopped: str | None = None
+    """Reason for which no more is played: ``budget`` or ``alike``."""
+    keep_going: bool = False
+    """Whether to play on whatever the first sessions fail for."""
+    stopping: frozenset[str] = INFRASTRUCTURE
+    """Endings that stop the run where the first sessions all have them."""
     wasted: Spent = field(default_factory=Spent)
     _spent: Spent = field(default_factory=Spent)
     _began: float | None = None
+    _failures: list[str] | None = field(default_factory=list[str])
+    """Reasons of the failures so far; None once a session has come through."""
 
     @property
     def spent(self) -> Spent:
@@ -56,7 +71,7 @@ class RunTally:
     def begin(self) -> bool:
         """True if another session may begin; if so it is running."""
         if not self.budget.allows(self.spent, len(self.scores), self.running, self.prices):
-            self.stopped = True
+            self.stopped = BUDGET
             return False
         self._began = self.clock() if self._began is None else self._began
         self.running += 1
@@ -68,7 +83,20 @@ class RunTally:
         self.played += played
         self.scores[name] = score
         self._spent += score.spent
+        if played and self._failures is not None:
+            self._look_at(score)
         return Progress(len(self.scores), self.total, score, played, self.metric)
+
+    def _look_at(self, score: Scores) -> None:
+        """Stop where the first sessions failed alike and others are left."""
+        if score.ending not in self.stopping or self.keep_going or self._failures is None:
+            self._failures = None
+            return
+        self._failures.append(_CHANGING.sub("", score.detail or score.ending))
+        if len(set(self._failures)) > 1:
+            self._failures = None
+        elif len(self._failures) >= TRIED and len(self.scores) < self.total:
+            self.stopped = ALIKE
 
     def line(self) -> str:
         """Describe the progress of the run in one line."""
@@ -97,12 +125,11 @@ class RunTally:
 
     def report(self) -> Report:
         """Report on the sessions done so far."""
-        stopped = "budget" if self.stopped else None
         return Report(
             list(self.scores.values()),
             metric=self.metric,
             prices=self.prices,
             wasted=self.wasted,
-            stopped=stopped,
+            stopped=self.stopped,
             own_metrics=self.own_metrics,
         )

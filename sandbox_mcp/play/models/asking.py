@@ -18,6 +18,9 @@ from sandbox_mcp.engine.trajectory.model_text import strict_json
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
+REFUSED_KEY = frozenset({401, 403})
+"""Statuses with which an endpoint refuses a key, or the lack of one."""
+
 
 class EndpointError(Exception):
     """The endpoint gave no usable answer, however often it was asked."""
@@ -72,6 +75,11 @@ class EndpointSettings:
     def named_variable(self) -> str:
         """The variable in which the key is looked for."""
         return self.key_variable or self.provider.key_variable
+
+    @property
+    def key_source(self) -> str:
+        """The variable that the key came from, in words."""
+        return f"the key was read from {self.named_variable}" + ("" if self.key else ", which is not set")
 
     def problem(self, option: str = "") -> str | None:
         """Obstacle to asking the endpoint at all, and its remedy; None if nothing is known.
@@ -185,10 +193,12 @@ class ModelEndpoint(ABC):
             EndpointError: there was no usable answer.
         """
         settings = self.settings
+        who = f"model endpoint {public_address(settings.url)}"
         try:
-            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._pacing)
+            return await insist(lambda: self._once(request), settings.retries, settings.pause, self._pacing, who=who)
         except FailedTry as fault:
-            raise EndpointError(f"model endpoint {settings.describe()['base_url']}: {fault}") from fault
+            refused_key = f"; {settings.key_source}" if fault.status in REFUSED_KEY else ""
+            raise EndpointError(f"{who}: {fault}{refused_key}") from fault
 
     async def aclose(self) -> None:
         """Close the connection; the next question would open another."""

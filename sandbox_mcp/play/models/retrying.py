@@ -5,6 +5,7 @@ pass; anything else is told at once. The pause doubles from try to try, and up t
 sessions that failed together do not come back together; where the endpoint says how long to wait, that counts.
 """
 
+import logging
 import math
 import random
 import time
@@ -22,6 +23,8 @@ LONGEST_TOLD = 200
 """Characters of what an endpoint says that are told."""
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
+"""Tells every further try before its pause, as information: a run shows it, a library keeps it to itself."""
 
 
 async def _sleep(seconds: float) -> None:
@@ -40,10 +43,14 @@ class Pacing:
 
 
 class FailedTry(Exception):
-    """One failed try; ``after`` is the ``Retry-After`` header with which the endpoint asked to wait."""
+    """One failed try.
 
-    def __init__(self, problem: str, *, passing: bool, after: str | None = None) -> None:
+    ``after`` is the ``Retry-After`` header with which the endpoint asked to wait; ``status`` is that of its answer.
+    """
+
+    def __init__(self, problem: str, *, passing: bool, after: str | None = None, status: int | None = None) -> None:
         self.passing = passing
+        self.status = status
         self.after = after
         super().__init__(problem)
 
@@ -51,11 +58,15 @@ class FailedTry(Exception):
 def refused(status: int, said: str, retry_after: str | None) -> FailedTry:
     """The fault that an answer with an error's status is, with its ``Retry-After`` header."""
     problem = f"status {status}: {one_line(said)}" if said.strip() else f"status {status}"
-    return FailedTry(problem, passing=status >= 500 or status in PASSING, after=retry_after)
+    return FailedTry(problem, passing=status >= 500 or status in PASSING, after=retry_after, status=status)
 
 
-async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, pacing: Pacing) -> T:
+async def insist(
+    once: Callable[[], Awaitable[T]], retries: int, pause: float, pacing: Pacing, *, who: str = "endpoint"
+) -> T:
     """Try, and try again up to ``retries`` times while faults may pass, after ``pause`` seconds and then twice that.
+
+    ``who`` is asked, for messages.
 
     Raises:
         FailedTry: the last one, which tells how many tries there were.
@@ -66,10 +77,14 @@ async def insist(once: Callable[[], Awaitable[T]], retries: int, pause: float, p
         except FailedTry as fault:
             if not fault.passing or tried == retries:
                 times = f" ({tried + 1} tries)" if tried else ""
-                raise FailedTry(f"{fault}{times}", passing=fault.passing, after=fault.after) from fault
+                raise FailedTry(
+                    f"{fault}{times}", passing=fault.passing, after=fault.after, status=fault.status
+                ) from fault
             asked = _seconds(fault.after, pacing.now())
             wait = pause * 2.0**tried * (1 + pacing.chance()) / 2 if asked is None else asked
-            await pacing.sleep(min(wait, LONGEST_PAUSE))
+            wait = min(wait, LONGEST_PAUSE)
+            logger.info("%s: %s; try %d of %d in %.0f s", who, fault, tried + 2, retries + 1, wait)
+            await pacing.sleep(wait)
     raise AssertionError("unreachable")
 
 
