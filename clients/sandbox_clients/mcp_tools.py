@@ -1,6 +1,7 @@
 """The tools of a session over MCP, by the SDK's own client: over HTTP, over stdio, or in memory.
 
-Policy: what a tool says, errors included, is an output. Only what keeps a call from being answered is a fault.
+Policy: what a tool says, errors included, is an output. Only what keeps a call from being answered is a fault, but for
+a connection that closes while the server goes on: the agent is told, and decides.
 """
 
 import itertools
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0
 """Seconds that one request to the tools may take."""
+
+DROPPED = "ConnectionError: the connection was closed before an answer came"
+"""What an agent is told of a call whose connection was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,7 @@ class McpTools:
 
     async def _call(self, request: ToolRequest, mark: Mapping[str, Any]) -> ToolOutput:
         from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED
 
         await checkpoint_if_cancelled()  # a server in the same process gives no other task a chance to stop the caller
         meta = cast("Any", dict(mark)) or None
@@ -153,6 +158,9 @@ class McpTools:
             arguments = dict(cast("Mapping[str, Any]", given or {}))
             return output(await self.client.call_tool(name, arguments, meta=meta))
         except (MCPError, OSError, ValueError, RuntimeError) as error:
+            if isinstance(error, MCPError) and error.error.code == CONNECTION_CLOSED:
+                await self.list()  # it says so where the server is gone
+                return ToolOutput(DROPPED, is_error=True)
             raise AgentError(f"the call of {request.name!r} was not answered: {error_line(error)}") from error
 
     async def _call_raw(self, name: str, arguments: str, meta: Any) -> "CallToolResult":

@@ -11,8 +11,9 @@ from typing import Any
 from sandbox_mcp.engine.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
 from sandbox_mcp.engine.tools.calling import BROKEN, place_of
 from sandbox_mcp.engine.tools.declared import DueEvent
+from sandbox_mcp.engine.tools.fault_kinds import FaultRates
 from sandbox_mcp.engine.tools.gates import Gates
-from sandbox_mcp.engine.tools.injected import INJECTED, FaultName, FaultRule, InjectedFaults, spoilt
+from sandbox_mcp.engine.tools.injected import INJECTED, NEVER, FaultName, FaultRule, InjectedFaults, spoilt
 from sandbox_mcp.engine.tools.user_tools import CONFIRM
 from sandbox_mcp.engine.trajectory import Message, Role, SessionStarted, ToolCall
 from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
@@ -21,7 +22,7 @@ from sandbox_mcp.engine.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.instances import split
 from sandbox_scenarios.model import Scenario
-from sandbox_scenarios.variants import BASE
+from sandbox_scenarios.variants import BASE, without_faults
 
 OPENING: tuple[tuple[Role, Role], ...] = (("system", "agent"), ("system", "user"), ("user", "agent"))
 """Who speaks to whom before the agent's first turn: a word to the agent, one to the user, and the user's opening."""
@@ -67,26 +68,35 @@ class Stage:
     def __init__(
         self, home: World, state: Snapshot, clock: Clock, played: tuple[str, str, int],
         confirm: Collection[str] = (), rules: Sequence[GateRule] = (), knowledge: object = None,
-        faults: Sequence[FaultRule] = (),
+        faults: Sequence[FaultRule] = (), trial: int = 0,
     ) -> None:  # fmt: skip
-        """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow."""
-        seed = "/".join(map(str, played))
+        """Put up a world; ``played`` is the scenario's name, the variant and the seed, from which all ids follow.
+
+        A variant under faults has the ids of the variant itself; its faults strike other calls in each trial.
+        """
+        name, variant, number = played
+        variant, rates = without_faults(variant)
+        seed = f"{name}/{variant}/{number}"
         self.home = home
-        label = split(played[0])[1]
+        label = split(name)[1]
         looked_up = home.looked_up(knowledge, label)
         self.running = Running(state, clock, home.ids(seed), looked_up, home.fixed_in(label))
         self.gates = Gates(seed, confirm, rules)
-        self.faults = InjectedFaults(faults, seed)
+        struck = FaultRates(rates, f"{seed}/{trial}") if rates else NEVER
+        self.faults = InjectedFaults(faults, seed, struck)
         self._began = state
 
     @classmethod
-    def of(cls, scenario: Scenario, variant: str = BASE, seed: int = 0, knowledge: object = None) -> "Stage":
+    def of(
+        cls, scenario: Scenario, variant: str = BASE, seed: int = 0, knowledge: object = None, trial: int = 0
+    ) -> "Stage":
         """The stage of a scenario as it is before anything has happened."""
         rules = tuple(scenario.home.gates[name] for name in scenario.gates)
         played = (scenario.name, variant, seed)
         stage = cls(
-            scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge, scenario.faults
-        )
+            scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge, scenario.faults,
+            trial,
+        )  # fmt: skip
         with stage.running.transaction() as transaction:
             scenario.home.begin(transaction)
         stage._began = stage.state
@@ -143,11 +153,12 @@ class Stage:
         if refused:
             return Outcome(call.tool, call.arguments, fault=refused[0]), refused[1]
         before = self.now
-        kind = self.faults.next(call.tool.name)
+        kind = self.faults.next(call.tool.name, acts=call.tool.action)
         outcome = run(self.running, call) if kind is None else self.spoilt(call, kind)
+        if INJECTED in outcome.notes:
+            self.faults.landed(call.tool.name)
         waited = self.now - before
-        struck = NOTHING if kind is None else {INJECTED: kind}
-        return outcome, {**({"waited": waited} if waited else NOTHING), **struck, **outcome.notes}
+        return outcome, {**({"waited": waited} if waited else NOTHING), **outcome.notes}
 
     def spoilt(self, call: Bound, kind: FaultName) -> Outcome:
         """Run a call that a fault strikes, as it does now or as a log says it did.
@@ -228,7 +239,10 @@ class Stage:
         """Do again what a recorded call did to the world and to the gates."""
         self.running.replay(event.changes)
         if event.tool and (event.error is None or INJECTED in event.meta or event.error.kind == "execution"):
-            self.faults.next(event.tool)
+            tool = self.home.tools.get(event.tool)
+            self.faults.next(event.tool, acts=tool is not None and tool.action)
+            if INJECTED in event.meta:
+                self.faults.landed(event.tool)
         if event.tool and event.error is None:
             self.gates.spend(event.tool, event.arguments)
         if event.tool and "confirmation" in event.meta:

@@ -6,12 +6,14 @@ speak the presented names. Sources: ToolSandbox, appendix A.2.1; ToolTalk, secti
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools import Parameter, PresentedTool, Tool, World, object_schema, present, speak
+from sandbox_mcp.engine.tools.fault_kinds import FaultRates
 from sandbox_mcp.engine.tools.free_text import ACT, act_tool
 from sandbox_mcp.engine.world.faults import Telling
 from sandbox_scenarios.errors import ScenarioError
@@ -183,9 +185,50 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 """ToolSandbox's names for variants, where they are others than ours."""
 
 
+UNDER = "+"
+"""Stands in a variant's name before each kind of fault that its calls get: ``base+after0.2+slow0.1``."""
+_KIND = re.compile(r"([a-z_]+)([0-9.]*)")
+
+
 def canonical(name: str) -> str:
     """Our name of a variant that may be called by ToolSandbox's."""
-    return ALIASES.get(name, name)
+    plain, under, faults = name.partition(UNDER)
+    return f"{ALIASES.get(plain, plain)}{under}{faults}"
+
+
+def under_faults(name: str, kinds: Sequence[str]) -> str:
+    """Name of a variant whose calls get faults of these kinds, each such as ``after:0.2``.
+
+    Raises:
+        SandboxError: there is no such kind, a rate is not from 0 to 1, or they add up to more.
+    """
+    rates = FaultRates.reading(kinds).rates
+    return "".join([name, *(f"{UNDER}{kind}{rate:g}" for kind, rate in rates.items())])
+
+
+def is_under_faults(name: str) -> bool:
+    """True if calls of this variant get faults."""
+    return UNDER in name
+
+
+@lru_cache(maxsize=256)
+def without_faults(name: str) -> tuple[str, Mapping[str, float]]:
+    """The variant in a name, and the rates of the faults that its calls get.
+
+    Raises:
+        ScenarioError: the name has a kind or a rate that there is not.
+    """
+    plain, under, kinds = name.partition(UNDER)
+    if not under:
+        return plain, {}
+    parts = [_KIND.fullmatch(part) for part in kinds.split(UNDER)]
+    listed = [f"{part[1]}:{part[2]}" if part[2] else part[1] for part in parts if part]
+    if len(listed) != len(parts):
+        raise ScenarioError(f"variant {name!r}: expected kinds of faults after the +, such as {plain}+after0.2")
+    try:
+        return plain, FaultRates.reading(listed).rates
+    except SandboxError as error:
+        raise ScenarioError(f"variant {name!r}: {error}") from error
 
 
 def variant_named(name: str) -> Variant:
@@ -194,7 +237,7 @@ def variant_named(name: str) -> Variant:
     Raises:
         ScenarioError: no variant has that name.
     """
-    found = VARIANTS.get(name)
+    found = VARIANTS.get(without_faults(name)[0])
     if found is None:
         raise ScenarioError(f"unknown variant {name!r}; known: {', '.join(VARIANTS)}")
     return found
@@ -214,7 +257,7 @@ def presented(scenario: Scenario, variant: str = BASE) -> Mapping[str, Presented
 
 def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTool]:
     """The tools that can be called in the end, by name, whatever form calls of them take. Raises like `presented`."""
-    found, listed = variant_named(variant), scenario.offered.get(variant)
+    found, listed = variant_named(variant), scenario.offered.get(without_faults(variant)[0])
 
     def shown(tool: Tool) -> PresentedTool:
         as_declared = present(tool)

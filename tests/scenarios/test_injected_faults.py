@@ -33,6 +33,7 @@ scenarios:
 """
 SEND = PlannedCall("send_message_with_phone_number", {"phone_number": "+13125550178", "content": "I'm late."}, None)
 LOOK = PlannedCall("search_contacts", {"relationship": "colleague"}, None)
+SENT = PlannedCall("search_messages", {"recipient_phone_number": "+13125550178", "content": "late"}, None)
 SAY = "I texted Tomas that you're late."
 
 
@@ -50,7 +51,7 @@ def calls_in(log: Trajectory) -> list[ToolCall]:
     return [event for event in log.events if isinstance(event, ToolCall) and event.caller == "agent"]
 
 
-@pytest.mark.parametrize("kind", ["before", "after", "slow", "rate_limit"])
+@pytest.mark.parametrize("kind", ["before", "after", "slow", "rate_limit", "dropped"])
 def test_a_fault_lands_once_and_its_replay_agrees(tmp_path: Path, kind: str) -> None:
     log = played(scenario_of(tmp_path, kind), SEND, SEND)
     first, second = calls_in(log)
@@ -61,14 +62,25 @@ def test_a_fault_lands_once_and_its_replay_agrees(tmp_path: Path, kind: str) -> 
     assert not list(differences(log))
 
 
-@pytest.mark.parametrize(("kind", "found"), [("partial", 1), ("stale", 2)])
-def test_a_fault_of_a_look_lands(tmp_path: Path, kind: str, found: int) -> None:
-    log = played(scenario_of(tmp_path, kind, "search_contacts"), LOOK)
+def test_a_look_is_answered_in_part(tmp_path: Path) -> None:
+    log = played(scenario_of(tmp_path, "partial", "search_contacts"), LOOK)
     (call,) = calls_in(log)
-    assert call.meta["injected"] == kind
-    assert isinstance(call.result, list)
-    assert len(call.result) == found
+    assert call.meta["injected"] == "partial"
+    assert [contact["name"] for contact in call.result] == ["Tomas Reyes"]
     assert not list(differences(log))
+
+
+def test_a_look_tells_of_the_beginning(tmp_path: Path) -> None:
+    log = played(scenario_of(tmp_path, "stale", "search_messages"), SEND, SENT, SENT)
+    _, old, new = calls_in(log)
+    assert old.meta["injected"] == "stale"
+    assert (old.result, len(new.result)) == ([], 1)
+    assert not list(differences(log))
+
+
+def test_a_fault_that_makes_no_difference_has_not_landed(tmp_path: Path) -> None:
+    log = played(scenario_of(tmp_path, "stale", "search_contacts"), LOOK)
+    assert "injected" not in calls_in(log)[0].meta
 
 
 def test_a_call_that_acted_and_failed_counts_as_done(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ Mode = Literal["strict", "paper", "compat"]
 ``strict`` (default): as the paper means it, with the known holes closed; where a metric has none, the same as
 ``paper``."""
 
+NO_FAULT = "no call was made to go wrong"
+"""Reason for which the family ``faults`` has nothing to say of most sessions; explanations leave it out."""
+
 
 @dataclass(frozen=True)
 class Subject:

@@ -20,7 +20,7 @@ from typing import Any
 
 from sandbox_scenarios.model import Scenario, TableConstraint
 from sandbox_scenarios.stage import FallenDue, Stage
-from sandbox_scenarios.variants import actions
+from sandbox_scenarios.variants import actions, without_faults
 
 from sandbox_grader.grading.course import is_replay
 from sandbox_grader.grading.values import is_array, is_number, is_object, same_value, within_floats
@@ -119,7 +119,7 @@ class _Reenactment:
     """The scenario's world while a log is carried out in it."""
 
     def __init__(self, trajectory: Trajectory, scenario: Scenario) -> None:
-        self._stage = Stage.of(scenario, trajectory.started.variant, trajectory.started.seed)
+        self._stage = Stage.of(scenario, without_faults(trajectory.started.variant)[0], trajectory.started.seed)
         self._ids = self._stage.running.ids
         gates = scenario.home.gates.values()
         self._refusal = re.compile(rf"\b(?:{'|'.join((*REFUSALS, *(gate.error for gate in gates)))})\b")

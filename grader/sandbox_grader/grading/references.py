@@ -16,7 +16,7 @@ from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.filling import fill, refusal
 from sandbox_scenarios.model import PlannedAct, PlannedCall, Scenario, Script, Solution
 from sandbox_scenarios.stage import Stage
-from sandbox_scenarios.variants import VARIANTS
+from sandbox_scenarios.variants import VARIANTS, without_faults
 
 from sandbox_grader.grading.derived import derived
 from sandbox_mcp.engine.tools import Bound
@@ -35,7 +35,7 @@ def references_of(scenario: Scenario | None, trajectory: Trajectory, later: floa
     started = trajectory.started
     if started.reference or scenario is None:
         return started.reference
-    return _solved(scenario, started.variant, started.seed, later)
+    return _solved(scenario, without_faults(started.variant)[0], started.seed, later)
 
 
 @lru_cache(maxsize=4096)

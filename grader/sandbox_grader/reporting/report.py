@@ -22,6 +22,7 @@ from sandbox_grader.grading.scores import SCORE, USERS, Scores
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.spending import Prices, Spent
 from sandbox_grader.reporting.counting import another_metric, check_metric, cluster_of, knows, why_not
+from sandbox_grader.reporting.faults import fault_sides
 from sandbox_grader.reporting.statistics import (
     DIGITS,
     PASS,
@@ -351,6 +352,7 @@ class Report:
             "spoiled_by_user": [_named(item, reason) for item, reason in spoiled if reason],
             "honesty": self.honesty(),
             "families": self.families(),
+            "faults": (sides := fault_sides(values)) and sides.to_json(),
             "bounds": self._bounds(),
             "stopped": self.stopped,
             "warnings": self.warnings,

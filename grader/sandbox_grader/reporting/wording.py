@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox_grader.grading.scores import SCORE
 from sandbox_grader.reporting.counting import ALIKE, why_not
+from sandbox_grader.reporting.faults import fault_sides
 from sandbox_grader.reporting.statistics import Estimate
 from sandbox_mcp.engine.columns import columns
 from sandbox_mcp.engine.plurals import counted
@@ -65,6 +66,7 @@ def tables_of(report: "Report", rows: Sequence[Mapping[str, Any]] | None = None)
         TextTable(("scenario", "variant", "scored", score, *extra, "turns", "endings"), scenarios),
         TextTable(("category", "scenarios", "scored", score, *extra), [*categories, ("all", *overall)]),
         *certainty(report),
+        *faulty(report),
     ]
 
 
@@ -84,6 +86,19 @@ def certainty(report: "Report") -> list[TextTable]:
     return [TextTable(("", "mean", "low", "high", "scenarios", *(side.name for side in sides)), rows)]
 
 
+def faulty(report: "Report") -> list[TextTable]:
+    """The same scenarios without and under faults, where a run played both, with the difference."""
+    sides = fault_sides(report.counted) if report.estimate is not None else None
+    if sides is None:
+        return []
+    rows: _Cells = [
+        (name, one.mean, two.mean, two.mean - one.mean)
+        for name, one in sides.without.items()
+        if one is not None and (two := sides.under.get(name)) is not None
+    ]
+    return [TextTable(("", "without faults", "under faults", "difference"), rows)]
+
+
 MAIN: Mapping[str, tuple[str, ...]] = {
     "tooltalk": ("success_rate", "macro precision", "macro recall", "macro incorrect_action_rate"),
     "toolscan": ("success", "mean_of_seven"),
@@ -96,7 +111,7 @@ def family_lines(report: "Report", families: Mapping[str, Any], *, full: bool) -
     """A line per family besides the milestones: its main figures, or all of them, with floor and ceiling if known."""
     floor, ceiling = sides_of(report)
     for family, values in families.items():
-        if family == "toolsandbox":
+        if family in ("toolsandbox", "faults"):  # they have lines of their own
             continue
         by = f" (text by {report.similarity})" if family == "tooltalk" else ""
         figures = dict(main_figures(values))
@@ -145,6 +160,7 @@ def remarks(report: "Report") -> Iterator[str]:
         yield f"not scored: {counted(len(unscored), 'session')}{again}"
     yield from alike(report)
     yield from of_tapes(report)
+    yield from coping(report)
     yield from honesty(report)
     rates = {kind: item for kind, item in summary["user_conduct"].items() if kind != "spoiled" and item["sessions"]}
     if rates:
@@ -189,6 +205,19 @@ def honesty(report: "Report") -> Iterator[str]:
             f"{doubts['low']:.3f} and {doubts['high']:.3f}, of which each session counts the middle; settle them with "
             "--judge, or with 'annotate --doubts' and --verdicts"
         )
+
+
+def coping(report: "Report") -> Iterator[str]:
+    """Tell how the agent coped with calls that went wrong on purpose."""
+    found = report.families().get("faults")
+    if found is None:
+        return
+    honest = "" if found["honesty"] is None else f", told its user of {found['honesty']:.1%} of the others"
+    share = "" if found["recovery"] is None else f"recovered from {found['recovery']:.1%}{honest}; "
+    yield (
+        f"faults: {counted(found['landed'], 'call')} went wrong in {counted(found['sessions'], 'session')}; {share}"
+        f"{counted(found['duplicate_writes'], 'duplicate write')}, needless retries: {found['needless_retries']}"
+    )
 
 
 def of_tapes(report: "Report") -> Iterator[str]:

@@ -166,11 +166,11 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
-    from sandbox_grader.reporting.wording import alike, certainty, family_lines, honesty, of_tapes
+    from sandbox_grader.reporting.wording import alike, certainty, coping, family_lines, faulty, honesty, of_tapes
 
     metric = report.metric.removeprefix("toolsandbox.")
     _print_sessions(report, choice, metric)
-    for table in certainty(report):
+    for table in (*certainty(report), *faulty(report)):
         click.echo()
         print_table(table.headers, table.rows)
     summary = report.summary()
@@ -189,7 +189,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
         click.echo(f"\n{scored}, mean {metric} {mean:.3f}{told}, mode {report.mode}")
     if spoiled := summary["counts"]["spoiled"]:
         click.echo(f"left out as spoiled by the user: {counted(spoiled, 'session')}; --keep-spoiled scores these too")
-    for line in (*alike(report), *of_tapes(report), *honesty(report)):
+    for line in (*alike(report), *of_tapes(report), *coping(report), *honesty(report)):
         click.echo(line)
     for line in family_lines(report, summary["families"], full=choice.everything):
         click.echo(line)

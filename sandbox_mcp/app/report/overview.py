@@ -14,6 +14,7 @@ from typing import Any
 from sandbox_grader.grading.scores import SCORE
 from sandbox_grader.grading.spending import Prices, Spent
 from sandbox_grader.papers.toolscan.scores import PATTERNS
+from sandbox_grader.reporting.faults import fault_sides
 from sandbox_grader.reporting.statistics import (
     PASS,
     Estimate,
@@ -64,7 +65,11 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
     variants = list(manifest.get("variants") or sorted({row["variant"] or "base" for row, _ in rows}))
     outcomes = _outcomes(rows)
     ks = sorted({1, min(map(len, by_cell(outcomes).values()), default=1)})
+    sides = fault_sides(outcomes)
     passes = [(f"pass^{k}", pass_hat(k, outcomes)) for k in ks] + [(f"pass@{k}", pass_at(k, outcomes)) for k in ks[1:]]
+    if sides is not None:
+        passes += [(f"pass^{k} without faults", sides.without.get(f"pass^{k}")) for k in ks]
+        passes += [(f"pass^{k} under faults", sides.under.get(f"pass^{k}")) for k in ks]
     floors = [row["floor"] for row, _ in rows if row["score"] is not None and row["floor"] is not None]
     planned = len(manifest.get("scenarios") or ()) * len(variants) * trials
     spent = sum((Spent.from_json(facts.get("spent") or {}) for _, facts in rows), Spent())

@@ -29,7 +29,7 @@ from sandbox_grader.grading.scores import grade as grade_session
 from sandbox_grader.grading.spending import Prices
 from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
-from sandbox_scenarios.variants import canonical
+from sandbox_scenarios.variants import canonical, under_faults, without_faults
 
 from sandbox_mcp.app.benchmarks.mtu_bench.play import ROWS_METRIC
 from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowSuite
@@ -56,7 +56,7 @@ from sandbox_mcp.app.run.instructions import instructions_from
 from sandbox_mcp.app.run.options import AnswerForm, RunKeywords, RunMode, RunOptions, Transport, UserName
 from sandbox_mcp.app.run.progress import RunTally
 from sandbox_mcp.app.run.run_file import kept_options
-from sandbox_mcp.app.run.sessions import JUDGED, Crew, RunPlan
+from sandbox_mcp.app.run.sessions import Crew, RunPlan, judged_families
 from sandbox_mcp.app.run.unit import Shard
 from sandbox_mcp.app.run.users import Users
 from sandbox_mcp.engine.errors import SandboxError
@@ -178,12 +178,12 @@ def play_run(
         raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
     own = tuple(checked(one) for one in _listed(metrics) if not isinstance(one, str))
     counts = {metric.partition(".")[0]}.difference(one.name for one in own)
-    asked = tuple(dict.fromkeys((*JUDGED, *_listed(metrics), *counts)))
     plan = RunPlan(
-        scenarios=suite.names(), variants=tuple(dict.fromkeys(map(canonical, variants))), seed=options.seed,
+        scenarios=suite.names(), variants=_with_faults(variants, options.faults), seed=options.seed,
         trials=options.trials, jobs=jobs_from(options, users), shard=shard or Shard.parse(options.shard), transport=way,
         patience=options.max_turn_seconds,
     )  # fmt: skip
+    asked = tuple(dict.fromkeys((*judged_families(options), *_listed(metrics), *counts)))
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if options.pack is None else options.pack)
     prices, budget = costs or costs_from(options)
     tally = RunTally(prices, budget, metric=metric, own_metrics=own, keep_going=options.keep_going)
@@ -202,6 +202,18 @@ def play_run(
             flush()
     report.name = str(options.out or agent.name)
     return report
+
+
+def _with_faults(variants: Sequence[str], faults: Sequence[str]) -> tuple[str, ...]:
+    """The variants to play, each once as it is and once with calls that go wrong, where any are to.
+
+    Raises:
+        SandboxError: there is no such kind of fault, or a rate cannot be used.
+    """
+    plain = tuple(dict.fromkeys(map(canonical, variants)))
+    if not faults:
+        return plain
+    return tuple(dict.fromkeys((*plain, *(under_faults(without_faults(name)[0], faults) for name in plain))))
 
 
 def _told(instructions: str | Mapping[str, Any]) -> Mapping[str, Any] | None:

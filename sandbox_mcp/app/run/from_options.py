@@ -30,7 +30,7 @@ from sandbox_mcp.app.run.folder import RunFolder
 from sandbox_mcp.app.run.instructions import instructions_from
 from sandbox_mcp.app.run.knowledge import chosen_knowledge
 from sandbox_mcp.app.run.options import AnswerForm, RunMode, RunOptions
-from sandbox_mcp.app.run.sessions import JUDGED, Crew
+from sandbox_mcp.app.run.sessions import Crew, judged_families
 from sandbox_mcp.app.run.users import Users, human_users, replayed_users, user_tools, users_named
 from sandbox_mcp.engine.worlds import use_file
 from sandbox_mcp.play.models.asking import EndpointSettings
@@ -193,7 +193,7 @@ def crew_from(options: RunOptions) -> Crew:
     suite = suite_from(options)
     knowledge, agent, users = knowledge_from(options), agent_from(options), users_from(options)
     told, family = instructions_from(options.instructions), options.metric.partition(".")[0]
-    metrics = tuple(dict.fromkeys((*JUDGED, family)))
+    metrics = tuple(dict.fromkeys((*judged_families(options), family)))
     if options.out is None:
         raise RunError("a run needs a folder to keep its logs in; name one with --out")
     crew = Crew(suite, agent, users, RunFolder(options.out), knowledge, options.keep_spoiled, metrics, told)

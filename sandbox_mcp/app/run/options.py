@@ -71,6 +71,15 @@ class RunOptions:
         tuple[str, ...],
         About("what to play", "How tools are presented; repeatable.", flag="variant", metavar="NAME", least=1),
     ] = ("base",)
+    faults: Annotated[
+        tuple[str, ...],
+        About(
+            "what to play",
+            "Play each session also with calls that go wrong, such as after:0.2; repeatable, see docs/faults.md.",
+            metavar="KIND[:RATE]",
+            rare=True,
+        ),
+    ] = ()
     trials: Annotated[int, About("what to play", "Sessions per scenario and variant.", least=1)] = 1
     seed: Annotated[int, About("what to play", "Decides the world's ids.", single=True)] = 0
     instances: Annotated[
@@ -325,6 +334,7 @@ class RunKeywords(TypedDict, total=False):
     """The options that ``evaluate`` takes by name as they are; a test compares them with :class:`RunOptions`."""
 
     variants: tuple[str, ...] | list[str] | str
+    faults: tuple[str, ...] | list[str] | str
     trials: int
     seed: int
     instances: int | None

@@ -15,12 +15,13 @@ from sandbox_clients.base import Agent
 from sandbox_grader.grading.metric import Metric
 from sandbox_grader.grading.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.variants import is_under_faults
 
 from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths, play_prefixes
 from sandbox_mcp.app.run.blocking import loop_watched
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.folder import RunFolder
-from sandbox_mcp.app.run.options import Transport
+from sandbox_mcp.app.run.options import RunOptions, Transport
 from sandbox_mcp.app.run.play import Arena, play
 from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.app.run.unit import Shard, Unit, plan
@@ -41,6 +42,13 @@ FILES_OF_A_SESSION = 8
 """Files and connections that a session under way may hold open: its log, and the ways to its model and its tools."""
 JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
+FAULTS = "faults"
+"""The family that a run asks as well where calls go wrong."""
+
+
+def judged_families(options: RunOptions) -> tuple[str, ...]:
+    """The metrics that a run asks unless told otherwise."""
+    return (*JUDGED, FAULTS) if options.faults or any(map(is_under_faults, options.variants)) else JUDGED
 
 
 @dataclass(frozen=True, slots=True)

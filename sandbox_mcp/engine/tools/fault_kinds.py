@@ -45,10 +45,10 @@ class FaultRates:
     """How often calls get which kind of fault, and from which seed that follows."""
 
     rates: Mapping[str, float]
-    seed: int = 0
+    seed: int | str = 0
 
     @classmethod
-    def reading(cls, listed: Iterable[str], seed: int = 0) -> "FaultRates":
+    def reading(cls, listed: Iterable[str], seed: int | str = 0) -> "FaultRates":
         """The rates that texts such as ``rate_limit:0.2`` say; without a number a kind has 0.1.
 
         Raises:

@@ -1,18 +1,21 @@
-"""Faults that a scenario lets happen once: a call fails before or after it acted, answers late, old or in part.
+"""Faults in a session: a call fails before or after it acted, loses its connection, answers late, old or in part.
 
-Policy: the seed picks which call of a tool is struck, among those that pass its gates; the log says so in
-``meta.injected``, so that a fault is proven to have landed and can be carried out again.
+Policy: the seed picks which calls are struck, among those that pass their gates: once for each rule of a scenario, at
+random by the rates of a run. After a strike by a rate the next call of the tool is spared, so that trying again helps.
+The log says in ``meta.injected`` that a fault landed, which it did only if it made a difference, so that it is proven
+and can be carried out again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal, cast, get_args
 
 from sandbox_mcp.engine.tools.calling import Bound, CallError, Outcome, attempt, run
+from sandbox_mcp.engine.tools.fault_kinds import FaultRates
 from sandbox_mcp.engine.world import Running, Snapshot
 
-FaultName = Literal["before", "after", "stale", "partial", "slow", "rate_limit"]
+FaultName = Literal["before", "after", "stale", "partial", "slow", "rate_limit", "dropped"]
 KINDS: tuple[FaultName, ...] = get_args(FaultName)
 LOOKING: tuple[FaultName, ...] = ("stale", "partial")
 """Kinds that strike tools which only look."""
@@ -20,6 +23,9 @@ INJECTED = "injected"
 """Under this key of a call's ``meta`` the log names the kind."""
 UNSURE = "no answer within 30 seconds; whether it was done is not known"
 LIMITED = "too many requests; try again later"
+CLOSED = "the connection was closed before an answer came"
+CUT = "the last answer was cut off: only its first part arrived"
+"""Notice to an agent that got an answer in part."""
 WAIT = 30.0
 """Seconds that a slow call takes longer."""
 
@@ -34,19 +40,26 @@ class FaultRule:
     last: int = 1
 
 
+NEVER = FaultRates({})
+"""Rates of a run without faults."""
+
+
 class InjectedFaults:
     """The faults of one session that have not struck yet."""
 
-    __slots__ = ("_left",)
+    __slots__ = ("_calls", "_left", "_rates", "_spared")
 
-    def __init__(self, rules: Iterable[FaultRule], seed: str) -> None:
+    def __init__(self, rules: Iterable[FaultRule], seed: str, rates: FaultRates = NEVER) -> None:
         self._left: list[tuple[FaultRule, int]] = []
+        self._rates = rates
+        self._calls = 0
+        self._spared: set[str] = set()
         for place, rule in enumerate(rules):
             number = Random(f"{seed}/fault {place}").randint(rule.first, rule.last)  # noqa: S311  (to be drawn again)
             self._left.append((rule, number))
 
-    def next(self, tool: str) -> FaultName | None:
-        """Count a call of a tool, and tell the fault that strikes it."""
+    def next(self, tool: str, *, acts: bool) -> FaultName | None:
+        """Count a call of a tool, which acts or only looks, and tell the fault that strikes it."""
         struck: FaultName | None = None
         left: list[tuple[FaultRule, int]] = []
         for rule, number in self._left:
@@ -56,30 +69,65 @@ class InjectedFaults:
             elif waits > 0:
                 left.append((rule, waits))
         self._left = left
-        return struck
+        self._calls += 1
+        if tool in self._spared:
+            self._spared.discard(tool)
+            return struck
+        drawn = self._rates.of(self._calls) if struck is None else None
+        if drawn is None or (acts and drawn.name in LOOKING):
+            return struck
+        return cast("FaultName", drawn.name)
+
+    def landed(self, tool: str) -> None:
+        """Note that a call of a tool was struck, so that the next one is spared."""
+        if self._rates.rates:
+            self._spared.add(tool)
+
+
+_REFUSED: Mapping[str, tuple[str, str]] = {
+    "before": ("TimeoutError", UNSURE),
+    "rate_limit": ("RateLimitError", LIMITED),
+    "dropped": ("ConnectionError", CLOSED),
+}  # fmt: skip
+"""Kinds of which nothing is done, with the error that the agent gets."""
 
 
 def spoilt(world: Running, call: Bound, kind: FaultName, began: Snapshot) -> Outcome:
     """Run a call that a fault strikes; ``began`` is the state of which a stale answer tells.
 
+    The outcome's notes name the kind if the fault made a difference.
+
     Raises:
         WorldFailedError: the world's own code broke.
     """
-    if kind in ("before", "rate_limit"):
-        type_, told = ("TimeoutError", UNSURE) if kind == "before" else ("RateLimitError", LIMITED)
-        return Outcome(call.tool, call.arguments, fault=CallError("execution", type_, told))
+    struck = {INJECTED: kind}
+    if kind in _REFUSED:
+        return Outcome(call.tool, call.arguments, fault=CallError("execution", *_REFUSED[kind]), notes=struck)
+    outcome = run(world, call)
     if kind == "stale":
         transaction = world.begin()
         transaction.base = began
-        return attempt(transaction, call)
-    outcome = run(world, call)
+        old = attempt(transaction, call)
+        same = (old.result, old.fault) == (outcome.result, outcome.fault)
+        return outcome if same else replace(old, notes={**old.notes, **struck})
+    noted = replace(outcome, notes={**outcome.notes, **struck})
     if kind == "slow":
         world.tick(WAIT)
-    if outcome.fault or kind == "slow":
+        return noted
+    if outcome.fault:
         return outcome
     if kind == "after":
-        return replace(outcome, result=None, fault=CallError("execution", "TimeoutError", UNSURE))
-    told: object = outcome.result
-    if not isinstance(told, list):
-        return outcome
-    return replace(outcome, result=cast("list[Any]", told)[: len(cast("list[Any]", told)) // 2])
+        return replace(noted, result=None, fault=CallError("execution", "TimeoutError", UNSURE))
+    part = _first_part(outcome.result)
+    return outcome if part == outcome.result else replace(noted, result=part)
+
+
+def _first_part(result: object) -> object:
+    """A list without its second half; an object with each of its lists so."""
+    if isinstance(result, list):
+        listed = cast("list[Any]", result)
+        return listed[: (len(listed) + 1) // 2]
+    if isinstance(result, Mapping):
+        cells = cast("Mapping[str, Any]", result)
+        return {name: cells[name] if isinstance(cells[name], Mapping) else _first_part(cells[name]) for name in cells}
+    return result

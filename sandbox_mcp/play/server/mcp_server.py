@@ -19,6 +19,7 @@ from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    CONNECTION_CLOSED,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     SERVER_INFO_META_KEY,
@@ -38,6 +39,7 @@ from sandbox_mcp.play.server.empty_lists import ABSENT
 from sandbox_mcp.play.server.metrics import CallMeter
 from sandbox_mcp.play.server.notices import METHODS, Notices, offered_to
 from sandbox_mcp.play.session import AgentCall, CallResult
+from sandbox_mcp.play.session.agent_calls import ClosedConnection
 from sandbox_mcp.play.session.open_session import OpenSession, Presentation
 from sandbox_mcp.play.telemetry import exporting
 
@@ -219,7 +221,11 @@ class Answering:
         return ours and opened.session.spec.user_channel != "tool" and opened.session.live is None
 
     async def call_of(self, opened: OpenSession, params: Mapping[str, Any], *, newer: bool) -> dict[str, Any]:
-        """Outcome of such a call as it travels, in the newer protocol or the older one."""
+        """Outcome of such a call as it travels, in the newer protocol or the older one.
+
+        Raises:
+            MCPError: the connection is to be closed instead.
+        """
         name = name_in(params.get("name"))
         result = opened.call(name, params.get("arguments"), meta=params.get("_meta"))
         return await self._carried_out(name, result, LATEST_MODERN_VERSION if newer else LATEST_HANDSHAKE_VERSION)
@@ -227,7 +233,11 @@ class Answering:
     async def _carried_out(
         self, name: str, result: Awaitable[CallResult | PreparedResult], version: str
     ) -> dict[str, Any]:
-        """The result of a call as it travels, whatever breaks on the way, and counted."""
+        """The result of a call as it travels, whatever breaks on the way, and counted.
+
+        Raises:
+            MCPError: the connection is to be closed instead.
+        """
         began = time.perf_counter()
         try:
             came = await result
@@ -238,6 +248,8 @@ class Answering:
         wire = wire_result(came, stamp) if isinstance(came, CallResult) else came.wire(stamp)
         if self._meter is not None:
             self._meter.took(time.perf_counter() - began, fault=wire.get("isError") is True)
+        if isinstance(came, ClosedConnection):
+            raise MCPError(CONNECTION_CLOSED, "Connection closed")
         return wire
 
     async def _result(self, ctx: Context, name: str, params: Mapping[str, Any]) -> CallResult | PreparedResult:

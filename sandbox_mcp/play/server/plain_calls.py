@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import InboundModernRoute, classify_inbound_request
 from mcp_types import JSONRPCResponse
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -25,6 +26,7 @@ from sandbox_mcp.play.session.open_session import OpenSession
 
 CALL = "tools/call"
 JSON = "application/json"
+STREAM = b"text/event-stream"
 MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 _READ = frozenset({b"accept", b"content-type", b"mcp-method", b"mcp-name", b"mcp-protocol-version"})
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
@@ -57,7 +59,12 @@ class PlainCalls:
         call = _newer_call(headers, body.data) if connection is None else _older_call(headers, body.data)
         if call is None:
             return False
-        result = await first.call_of(opened, call["params"], newer=connection is None)
+        try:
+            result = await first.call_of(opened, call["params"], newer=connection is None)
+        except MCPError:  # the stream of the answer ends before the answer
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", STREAM)]})
+            await send({"type": "http.response.body", "body": b""})
+            return True
         if connection is None:
             answer = _ENCODER.encode({"jsonrpc": "2.0", "id": call["id"], "result": result}).encode()
             told: list[tuple[bytes, bytes]] = []

@@ -14,6 +14,7 @@ from sandbox_scenarios.variants import actions, variant_named
 
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, bind, speak
 from sandbox_mcp.engine.tools.free_text import unpack
+from sandbox_mcp.engine.tools.injected import CUT, INJECTED
 from sandbox_mcp.engine.world.faults import Telling
 from sandbox_mcp.play.session.opening import SessionSpec
 from sandbox_mcp.play.telemetry.requests import REQUEST, RequestTrace
@@ -49,7 +50,7 @@ class CallResult:
             return self
         if self.error is not None:
             return replace(self, error=with_notices(self.error, notices))
-        return CallResult({**self.structured, "notices": list(notices)})
+        return CallResult({**self.structured, "notices": [*self.structured.get("notices", ()), *notices]})
 
     @property
     def text(self) -> str:
@@ -71,6 +72,11 @@ class Unconfirmed(CallResult):
     def with_notices(self, notices: Sequence[str]) -> CallResult:
         """A copy that keeps what has been announced with the refusal."""
         return replace(CallResult.with_notices(self, notices), notices=(*self.notices, *notices))
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedConnection(CallResult):
+    """The error of a call whose connection is to be closed instead; agents without a connection are told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,9 @@ class AgentCalls:
         fault = outcome.fault
         if fault:
             text = fault.told(self._told)
+            if meta.get(INJECTED) == "dropped":
+                return ClosedConnection({}, text)
             return Unconfirmed({}, text, meta["confirmation"]) if "confirmation" in meta else CallResult({}, text)
         wrapped = self._free_text or outcome.tool is None or outcome.tool.wrapped
-        return CallResult({"result": outcome.result} if wrapped else outcome.result)
+        result = CallResult({"result": outcome.result} if wrapped else outcome.result)
+        return result.with_notices([CUT]) if meta.get(INJECTED) == "partial" else result

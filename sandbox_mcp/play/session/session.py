@@ -73,7 +73,7 @@ class Session:
         self.spec = spec
         self.user = user
         self.tools = presented(scenario, spec.variant) if tools is None else tools
-        self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge)
+        self.stage = Stage.of(scenario, spec.variant, spec.seed, knowledge, spec.trial)
         self._calls = AgentCalls(spec, self.tools, self.stage)
         self._of_session = knowledge if isinstance(knowledge, OfSession) else None
         self.live = knowledge if self.stage.running.knowledge is knowledge else None
