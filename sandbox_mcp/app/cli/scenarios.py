@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandbox_mcp.app.cli.options import FILE, learn_servers, quiet_option, scenario_files, scenarios_of_world
+from sandbox_mcp.app.cli.options import (
+    FILE,
+    FOLDER_HERE,
+    learn_servers,
+    quiet_option,
+    scenario_files,
+    scenarios_of_world,
+)
 from sandbox_mcp.app.cli.printing import as_json, print_json, print_table
 from sandbox_mcp.app.cli.progress import TENTHS, counting
 from sandbox_mcp.engine.plurals import counted
@@ -266,6 +273,57 @@ def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...])
     click.echo(f"{out}: scenario {made.name!r}; its solution scores {proof.score:.3f}, and {ending}", err=True)
     if not proof.holds:
         raise click.exceptions.Exit(1)
+
+
+@command.command()
+@click.option("--server", required=True, metavar="COMMAND|URL", help="The MCP server, as you would start it here.")
+@click.option("-o", "--out", type=FILE, required=True, help="The file to write (.yaml).")
+@click.option("--files", type=FOLDER_HERE, help="A folder that each session gets a copy of, called /sandbox.")
+@click.option("--reset", multiple=True, metavar="COMMAND", help="A shell command before each start. May be repeated.")
+@click.option("--reset-tool", metavar="TOOL", help="A tool of the server that puts its state back; a URL needs one.")
+@click.option("--reads", multiple=True, metavar="TOOL", help="A tool that only looks, though the server is silent.")
+@click.option("--skip", multiple=True, metavar="TOOL", help="A tool that must not be called. May be repeated.")
+@click.option(
+    "--value", "values", multiple=True, metavar="NAME=VALUE", help="A value for an argument NAME or TOOL.NAME."
+)
+@click.option("--mask", multiple=True, metavar="FIELD", help="A field, or /pattern/, that differs between sessions.")
+@click.option("--pairs", type=click.IntRange(min=0), default=6, help="So many drafts with two tools, at most.")
+@click.option("--model", metavar="NAME", help="Have this model, at OPENAI_BASE_URL, propose values and words.")
+@quiet_option
+@as_json
+def draft(
+    server: str, out: Path, files: Path | None, reset: tuple[str, ...], reset_tool: str | None, reads: tuple[str, ...],
+    skip: tuple[str, ...], values: tuple[str, ...], mask: tuple[str, ...], pairs: int, model: str | None, quiet: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Draft scenarios for a live MCP server.
+
+    It calls the server's tools, also those that act, each on a fresh start and with made-up values, and writes what
+    can be done with one tool or two as scenarios with milestones on calls and on the state that the server's own tools
+    show. Read and mend them; 'run --scenarios FILE' plays them. The exit code is 2 if no tool could be used.
+    """
+    from sandbox_mcp.app.authoring.server_drafts.drafts import DraftRequest, draft_for_server, live_config
+
+    if out.exists():
+        raise click.UsageError(f"{out} exists already; name another file")
+    if out.suffix not in (".yaml", ".yml"):
+        raise click.UsageError(f"the file is {str(out)!r}; expected a name that ends in .yaml")
+    if wrong := [item for item in values if not item.partition("=")[0] or "=" not in item]:
+        raise click.UsageError(f"--value {wrong[0]}: expected NAME=VALUE or TOOL.NAME=VALUE")
+    if server.startswith(("http://", "https://")) and not (reset or reset_tool):
+        raise click.UsageError("a server at a URL keeps its state; --reset-tool or --reset puts it back for each trial")
+    steps: list[Any] = [*reset, *([{"tool": reset_tool}] if reset_tool else [])]
+    config = live_config(server, out, files, steps, {"reads": reads, "mask": mask})
+    given = {name: value for name, _, value in (item.partition("=") for item in values)}
+    wanted = DraftRequest(config, out, given, frozenset(skip), pairs, model)
+    made = draft_for_server(wanted, lambda told: None if quiet else click.echo(told, err=True))
+    if as_json:
+        print_json({"file": str(made.path), "scenarios": made.names, "left_out": dict(made.left_out)})
+        return
+    for name, why in made.left_out.items():
+        click.echo(f"left out: {name}: {why}", err=True)
+    click.echo(f"{made.path}: {counted(len(made.names), 'scenario')}; read and mend them, then:")
+    click.echo(f"sandbox-mcp run --scenarios {made.path} --agent reference --threshold 1 --out proof 'world:*'")
 
 
 @command.command()

@@ -26,7 +26,7 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.whole_files import append_whole, write_whole
 from sandbox_mcp.engine.worlds.recorded import FORMAT, Tape, read_tape
 from sandbox_mcp.engine.worlds.recorded.live import FOLDER, HERE, LIVE, LiveServer, LiveWorld, ServerAnswers
-from sandbox_mcp.engine.worlds.recorded.observed import Observation, answered, columns_in
+from sandbox_mcp.engine.worlds.recorded.observed import Observation, answered, columns_in, differing
 from sandbox_mcp.engine.worlds.recorded.tape import Deed, canonical_text, deed
 from sandbox_mcp.play.session.file_lock import FileLock
 from sandbox_mcp.play.session.upstream import Upstream, fault_in, tools_of, unreachable, wire
@@ -299,17 +299,5 @@ def _unsteady(
         again = running.state(seen)
         one, other = (server.mask.of(answered(item)) for item in (result, again))
         if canonical_text(one) != canonical_text(other):
-            fields = ", ".join(dict.fromkeys(_differing(one, other))) or "its text"
+            fields = ", ".join(dict.fromkeys(differing(one, other))) or "its text"
             yield f"{seen.tool} answers the same question differently, in {fields}; 'mask' leaves that out"
-
-
-def _differing(one: Any, other: Any) -> Iterator[str]:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        given, found = cast("Mapping[str, Any]", one), cast("Mapping[str, Any]", other)
-        for name in {**given, **found}:
-            if canonical_text(given.get(name)) != canonical_text(found.get(name)):
-                inner = list(_differing(given.get(name), found.get(name)))
-                yield from inner or [name]
-    elif isinstance(one, list) and isinstance(other, list):
-        for a, b in zip(cast("list[Any]", one), cast("list[Any]", other), strict=False):
-            yield from _differing(a, b)

@@ -58,11 +58,12 @@ def guessed_to_look(
         tool
         for tool in unsaid
         if tool not in acting
-        and (named_to_look(tool) or (tool in repeated and tool in unmoved and not _named_to_act(tool)))
+        and (named_to_look(tool) or (tool in repeated and tool in unmoved and not named_to_act(tool)))
     }
 
 
-def _named_to_act(name: str) -> bool:
+def named_to_act(name: str) -> bool:
+    """True if a word in a tool's name says that it acts."""
     return bool(ACTING.intersection(word.lower() for word in _WORDS.findall(name)))
 
 

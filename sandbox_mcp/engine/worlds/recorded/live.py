@@ -117,14 +117,14 @@ class LiveServer:
         found: list[Observation] = []
         for item in cast("list[Any]", listed if isinstance(listed, list) else [listed]):
             if isinstance(item, str):
-                found.append(Observation(_small(item), item, {}))
+                found.append(Observation(small_name(item), item, {}))
             elif isinstance(item, Mapping) and isinstance(cast("Mapping[str, Any]", item).get("tool"), str):
                 said = cast("Mapping[str, Any]", item)
                 if unknown := said.keys() - {"tool", "arguments", "as", "by", "columns"}:
                     raise WorldError(
                         f"an observing tool has no {min(unknown)!r}; known: tool, arguments, as, by, columns"
                     )
-                name = str(said.get("as") or _small(said["tool"]))
+                name = str(said.get("as") or small_name(said["tool"]))
                 given: Any = said.get("columns") or {}
                 listed_only = isinstance(given, list)
                 columns: Mapping[str, Any] = dict.fromkeys(cast("list[str]", given), "string") if listed_only else given
@@ -175,7 +175,7 @@ class LiveServer:
         words = [self.url.partition("://")[2].partition("/")[0]] if self.url else self.command
         told = (Path(word).stem for word in words if not word.startswith("-"))
         found = str(self.given.get("name") or next((word for word in told if word not in _LAUNCHERS), "server"))
-        return _small(found.partition("@")[0] or found)[:40]
+        return small_name(found.partition("@")[0] or found)[:40]
 
     @property
     def tape(self) -> Path:
@@ -183,7 +183,8 @@ class LiveServer:
         return self.here / str(self.given.get("tape") or f"{self.name}-{self.digest[:6]}.jsonl")
 
 
-def _small(name: str) -> str:
+def small_name(name: str) -> str:
+    """A name in small letters, digits and underscores, as tables and worlds have it."""
     return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_") or "server"
 
 

@@ -7,7 +7,7 @@ together in the column ``more``, so that nothing is lost. What was masked is lef
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -28,7 +28,7 @@ MASKED = "[masked]"
 class Observation:
     """One question about a server's state: the table that its answer fills, the tool, and its arguments.
 
-    ``by`` is the field that tells items of a list apart, if it was said.
+    ``by`` is the field that tells items of a list apart, and ``columns`` are ``named`` ones, if that was said.
     """
 
     table: str
@@ -36,6 +36,7 @@ class Observation:
     arguments: Mapping[str, Any]
     by: str = ""
     columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
+    named: bool = False
 
     def schema(self) -> TableSchema:
         """The table that it fills."""
@@ -156,6 +157,19 @@ def columns_in(value: Any, by: str, schema: Any) -> dict[str, ColumnType]:
             if found.setdefault(name, kind) != kind and held is not None:
                 found[name] = "string" if found[name] != "string" and isinstance(held, str) else found[name]
     return {name: kind for name, kind in found.items() if name not in (KEY, MORE)}
+
+
+def differing(one: Any, other: Any) -> Iterator[str]:
+    """The fields in which two answers to one question differ, however deep."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        given, found = cast("Mapping[str, Any]", one), cast("Mapping[str, Any]", other)
+        for name in {**given, **found}:
+            if given.get(name) != found.get(name):
+                inner = list(differing(given.get(name), found.get(name)))
+                yield from inner or [name]
+    elif isinstance(one, list) and isinstance(other, list):
+        for a, b in zip(cast("list[Any]", one), cast("list[Any]", other), strict=False):
+            yield from differing(a, b)
 
 
 def _properties(schema: Any) -> Mapping[str, Any]:

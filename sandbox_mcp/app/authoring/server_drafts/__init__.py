@@ -1,0 +1,1 @@
+"""Drafts of scenarios for a live server: its tools, called with values that it takes, as wishes with milestones."""

@@ -1,0 +1,401 @@
+"""Trials of a server's tools: what they take, what they answer, and what they change.
+
+Policy: each trial has a freshly started server, so that nothing is left of the one before. A tool counts as usable once
+it has answered without an error; of one that acts, arguments that change what is seen come before those that do not.
+Whatever is kept was played twice, and what differed between both plays is asked of nobody.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
+from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
+from sandbox_mcp.engine.world.schema import ColumnType
+from sandbox_mcp.engine.world.state import Row
+from sandbox_mcp.engine.worlds.recorded import TapeTool
+from sandbox_mcp.engine.worlds.recorded.guessing import named_to_act, named_to_look
+from sandbox_mcp.engine.worlds.recorded.live import LiveServer, small_name
+from sandbox_mcp.engine.worlds.recorded.observed import Mask, Observation, answered, columns_in, differing
+from sandbox_mcp.engine.worlds.recorded.tape import canonical_text
+from sandbox_mcp.engine.worlds.recorded.world import UNPLAYABLE, text_of, value_of
+from sandbox_mcp.play.session.running_server import RunningServer, ServerLostError, started
+
+MOST_OBSERVERS = 6
+"""How many tools show the state at most: each is asked twice for every call that acts."""
+_SHAPES = (
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
+    r"[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}",
+    r"\d\d:\d\d:\d\d(?:\.\d+)?",
+    r"\b[0-9a-f]{7,64}\b",
+    r"\b\d{9,}(?:\.\d+)?\b",
+)
+"""Forms of what differs from session to session inside a text: ids, moments, hashes, counters of time."""
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStep:
+    """One call of a draft, with where its values come from."""
+
+    tool: TapeTool
+    acts: bool
+    arguments: Mapping[str, DraftValue]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The arguments as they were when the step was found."""
+        return {name: item.value for name, item in self.arguments.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenChange:
+    """A row of what is observed, before and after a call."""
+
+    table: str
+    key: str
+    before: Row | None
+    after: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlayed:
+    """Outcome of one step: its result, and what it changed."""
+
+    arguments: Mapping[str, Any]
+    result: Mapping[str, Any]
+    changes: tuple[SeenChange, ...]
+
+    @property
+    def refused(self) -> bool:
+        """True if the server answered with an error."""
+        return self.result.get("isError") is True
+
+    @property
+    def value(self) -> Any:
+        """Value of the result, as a solution refers to it."""
+        return value_of(self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Steps that a server carries out, in two plays."""
+
+    steps: tuple[DraftStep, ...]
+    once: tuple[StepPlayed, ...]
+    again: tuple[StepPlayed, ...]
+
+
+@dataclass(slots=True)
+class Survey:
+    """Everything that was found out about a server."""
+
+    server: LiveServer
+    pool: Pool
+    tools: list[TapeTool] = field(default_factory=list[TapeTool])
+    looking: frozenset[str] = frozenset()
+    observers: list[Observation] = field(default_factory=list[Observation])
+    mask: tuple[str, ...] = ()
+    usable: list[Usable] = field(default_factory=list[Usable])
+    left_out: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The world as a scenario names it."""
+        said: dict[str, Any] = {name: value for name, value in self.server.given.items() if name != "mask"}
+        found = {"observe": [_as_written(item) for item in self.observers], "reads": sorted(self.looking)}
+        return {**said, **{name: listed for name, listed in {**found, "mask": list(self.mask)}.items() if listed}}
+
+
+def _as_written(item: Observation) -> Any:
+    columns = {"columns": dict(item.columns)} if item.named else {}
+    if not item.arguments and not columns and item.table == item.tool:
+        return item.tool
+    return {
+        "tool": item.tool,
+        **({"arguments": dict(item.arguments)} if item.arguments else {}),
+        "as": item.table,
+        **columns,
+    }
+
+
+def survey(server: LiveServer, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Tell) -> Survey:
+    """Find out what a server's tools take and change.
+
+    Raises:
+        SandboxError: it cannot be started, or lists no tool.
+    """
+    found = Survey(server, pool)
+    with started(server) as running:
+        taken = {tool.name for tool in ENGINE_TOOLS} | UNPLAYABLE | skipped
+        listed = [TapeTool(str(tool["name"]), tool) for tool in running.tools()]
+        found.tools = [tool for tool in listed if tool.name not in taken]
+        found.left_out = {tool.name: "it is to be skipped" for tool in listed if tool.name in taken}
+        if not found.tools:
+            raise SandboxError("the server lists no tool that can be played")
+        named = {tool.name for tool in listed if not tool.acts or (not tool.said and named_to_look(tool.name))}
+        found.looking = frozenset(named | server.reads)
+        found.looking |= _silent_looks(found, running)
+        looks = _looked(found, running)
+        unsteady = _unsteady(running, looks)
+    with started(server) as running:
+        unsteady |= _unsteady(running, looks)
+    found.mask = (*_listed(server.given.get("mask")), *sorted(unsteady - set(_listed(server.given.get("mask")))))
+    acting = [tool for tool in found.tools if tool.name not in found.looking]
+    tell(f"{len(found.tools)} tools; these act, and are called: {', '.join(tool.name for tool in acting) or 'none'}")
+    found.observers = _observers(found, looks)
+    for number, tool in enumerate(found.tools, 1):
+        sets = suggest(tool, found) if suggest else ()
+        _try(found, tool, (), sets)
+        tell(f"tried {number} of {len(found.tools)}: {tool.name}")
+    for tool in [tool for tool in acting if tool.name in found.left_out]:
+        _try_after(found, tool)
+    shown = {change.table for item in found.usable for played in item.once for change in played.changes}
+    found.observers = [item for item in found.observers if item.table in shown or not item.arguments]
+    return found
+
+
+Suggest = Callable[[TapeTool, Survey], Sequence[Mapping[str, DraftValue]]]
+"""Sets of arguments for a tool that a model proposes."""
+
+
+def play(found: Survey, steps: Sequence[DraftStep]) -> tuple[StepPlayed, ...] | None:
+    """Carry steps out on a fresh server; None where one of them is refused, or a value cannot be looked up."""
+    with started(found.server) as running:
+        table = _Bench(found, running)
+        done: list[StepPlayed] = []
+        for step in steps:
+            played = table.make(step)
+            if played is None or played.refused:
+                return None
+            done.append(played)
+        return tuple(done)
+
+
+class _Bench:
+    """One started server, what is seen of it, and what its calls have given."""
+
+    def __init__(self, found: Survey, running: RunningServer) -> None:
+        self._found = found
+        self._running = running
+        self._mask = Mask.reading(found.mask)
+        self.given: dict[str, Any] = {}
+        self.seen = self._sight()
+
+    def _sight(self) -> dict[tuple[str, str], Row]:
+        rows: dict[tuple[str, str], Row] = {}
+        for item in self._found.observers:
+            for key, row in item.rows(self._running.state(item), self._mask).items():
+                rows[item.table, key] = row
+        return rows
+
+    def make(self, step: DraftStep) -> StepPlayed | None:
+        """Make one call; None where a value cannot be looked up."""
+        arguments: dict[str, Any] = {}
+        for name, item in step.arguments.items():
+            value = item.value if item.source is None else self._looked_up(item.source)
+            if value is None and item.source is not None:
+                return None
+            arguments[name] = value
+        result = self._running.call(step.tool.name, arguments, ())
+        self.given[_key(step.tool.name, step.plain)] = value_of(result)
+        changes: list[SeenChange] = []
+        if step.acts:
+            now, before = self._sight(), self.seen
+            for table, key in dict.fromkeys((*before, *now)):
+                one, other = before.get((table, key)), now.get((table, key))
+                if one != other:
+                    changes.append(SeenChange(table, key, one, other))
+            self.seen = now
+        return StepPlayed(arguments, result, tuple(changes))
+
+    def _looked_up(self, source: AnswerPlace) -> Any:
+        key = _key(source.tool, source.arguments)
+        if key not in self.given:
+            self.given[key] = value_of(self._running.call(source.tool, source.arguments, ()))
+        value: Any = self.given[key]
+        for part in source.path:
+            try:
+                value = value[part]
+            except (LookupError, TypeError):
+                return None
+        return value
+
+
+def _key(tool: str, arguments: Mapping[str, Any]) -> str:
+    return f"{tool} {canonical_text(arguments)}"
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(item) for item in cast("list[Any]", value if isinstance(value, list) else [value])] if value else []
+
+
+def _silent_looks(found: Survey, running: RunningServer) -> frozenset[str]:
+    """Tools without arguments that give the same data twice, where neither server nor name says that they act."""
+    looks = set[str]()
+    for tool in found.tools:
+        schema: Any = tool.listed.get("inputSchema") or {}
+        if tool.name in found.looking or tool.said or schema.get("properties") or named_to_act(tool.name):
+            continue
+        answers = [_called(running, tool.name, {}) for _ in range(2)]
+        data = [answered(result) for result in answers if result is not None and result.get("isError") is not True]
+        if (
+            len(data) == 2
+            and isinstance(data[0], Mapping | list)
+            and canonical_text(data[0]) == canonical_text(data[1])
+        ):
+            looks.add(tool.name)
+    return frozenset(looks)
+
+
+def _looked(found: Survey, running: RunningServer) -> list[tuple[Answered, bool]]:
+    """Answers of the tools that look, the plainest first; true for those whose arguments come from no answer."""
+    looks: list[tuple[Answered, bool]] = []
+    asked = set[str]()
+    tools = sorted((tool for tool in found.tools if tool.name in found.looking), key=_needs)
+    for tool in (*tools, *tools):  # what one shows, another one before it may need
+        if tool.name in asked:
+            continue
+        plain = replace(found.pool, answers=[])
+        for arguments in found.pool.sets(tool):
+            given = {name: item.value for name, item in arguments.items()}
+            result = _called(running, tool.name, given)
+            if result is not None and result.get("isError") is not True:
+                asked.add(tool.name)
+                fixed = any(given == {name: item.value for name, item in one.items()} for one in plain.sets(tool))
+                looks.append((Answered(tool.name, given, value_of(result)), fixed))
+                found.pool.answers.append(looks[-1][0])
+                break
+    return looks
+
+
+def _called(running: RunningServer, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    try:
+        return running.call(tool, arguments, ())
+    except ServerLostError:
+        return None
+
+
+def _needs(tool: TapeTool) -> int:
+    schema: Any = tool.listed.get("inputSchema") or {}
+    required: Any = schema.get("required")
+    return len(cast("list[Any]", required)) if isinstance(required, list) else 0
+
+
+def _unsteady(running: RunningServer, looks: Sequence[tuple[Answered, bool]]) -> set[str]:
+    """Fields, and forms of words in texts, that differ though nothing was done."""
+    names = set[str]()
+    for item, _ in looks:
+        result = _called(running, item.tool, item.arguments)
+        if result is None or result.get("isError") is True:
+            continue
+        one, other = _read(item.value), answered(result)
+        if canonical_text(one) == canonical_text(other):
+            continue
+        names.update(differing(one, other))
+        for text, instead in _texts(one, other):
+            names.update(f"/{shape}/" for shape in _SHAPES if _explains(shape, text, instead))
+    return names
+
+
+def _read(value: Any) -> Any:
+    return answered({"structuredContent": value} if isinstance(value, Mapping) else {"content": [{"text": value}]})
+
+
+def _texts(one: Any, other: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(one, str) and isinstance(other, str):
+        if one != other:
+            yield one, other
+    elif isinstance(one, list) and isinstance(other, list):
+        for a, b in zip(cast("list[Any]", one), cast("list[Any]", other), strict=False):
+            yield from _texts(a, b)
+
+
+def _explains(shape: str, one: str, other: str) -> bool:
+    """True if texts are more alike without what has this form."""
+    return re.sub(shape, "", one) != one and set(re.findall(shape, one)) != set(re.findall(shape, other))
+
+
+def _observers(found: Survey, looks: Sequence[tuple[Answered, bool]]) -> list[Observation]:
+    mask = Mask.reading(found.mask)
+    named = found.server.observations
+    if named:
+        return list(named)
+    listed = {tool.name: tool for tool in found.tools}
+    made: list[Observation] = []
+    for item, fixed in looks:
+        if not fixed or len(made) >= MOST_OBSERVERS:
+            continue
+        columns = columns_in(mask.of(_read(item.value)), "", listed[item.tool].listed.get("outputSchema"))
+        left: Mapping[str, ColumnType] = {name: kind for name, kind in columns.items() if name not in mask.names}
+        made.append(Observation(small_name(item.tool), item.tool, dict(item.arguments), "", left))
+    return made
+
+
+def _try(
+    found: Survey,
+    tool: TapeTool,
+    before: tuple[DraftStep, ...],
+    suggested: Sequence[Mapping[str, DraftValue]] = (),
+) -> bool:
+    """Find arguments that a tool takes, after other steps; gives true if there are any."""
+    acts = tool.name not in found.looking
+    best: DraftStep | None = None
+    made: list[StepPlayed] = []
+    first: tuple[StepPlayed, ...] | None = None
+    refusals: list[str] = []
+    unknown = "no values were found for its arguments; name them with --value NAME=VALUE"
+    with started(found.server) as running:
+        table = _Bench(found, running)
+        pool = replace(found.pool, answers=[*found.pool.answers])
+        for step in before:
+            played = table.make(step)
+            if played is None or played.refused:
+                return False
+            made.append(played)
+            pool.answers.insert(0, Answered(step.tool.name, step.plain, played.value))
+        for tried, arguments in enumerate((*suggested, *pool.sets(tool))):
+            step = DraftStep(tool, acts, arguments)
+            try:
+                played = table.make(step)
+            except ServerLostError as error:
+                refusals.append(f"its server died: {error}")
+                break
+            if played is None:
+                continue
+            if played.refused:
+                told = _short(text_of(played.result))
+                refusals.append(f"refused with {told}; name other values with --value NAME=VALUE")
+                continue
+            best = best or step
+            if not acts or played.changes or not found.observers:
+                best, first = step, None if tried else (*made, played)
+                break
+    if best is None:
+        found.left_out.setdefault(tool.name, next(iter(refusals), unknown))
+        return False
+    steps = (*before, best)
+    once = first or play(found, steps)  # the first call of a fresh server is a play already
+    again = play(found, steps) if once else None
+    if once is None or again is None:
+        found.left_out.setdefault(tool.name, "a call that was answered once is refused when it is made again")
+        return False
+    found.left_out.pop(tool.name, None)
+    found.usable.append(Usable(steps, once, again))
+    return True
+
+
+def _try_after(found: Survey, tool: TapeTool) -> None:
+    """Try a tool after each other one that acts: what it needs may have to be made first."""
+    for item in [item for item in found.usable if len(item.steps) == 1 and item.steps[0].acts]:
+        if _try(found, tool, item.steps):
+            return
+
+
+def _short(text: str, most: int = 160) -> str:
+    line = " ".join(text.split())
+    return json.dumps(line if len(line) <= most else f"{line[: most - 3]}...", ensure_ascii=False)

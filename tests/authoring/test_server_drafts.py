@@ -1,0 +1,162 @@
+"""Drafts for a live server: what its tools are tried with, what is asked for, and that all of it can be played."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from sandbox_grader import grade
+from sandbox_grader.milestones.baselines import refusing
+from sandbox_scenarios import Suite
+
+from sandbox_mcp.app.authoring.server_drafts.values import Answered, Pool
+from sandbox_mcp.app.cli import group
+from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.engine.worlds.recorded import TapeTool
+from tests.each import each
+
+SERVER = Path(__file__).parent / "servers" / "todo_server.py"
+TASKS = Answered("list_tasks", {}, {"result": [{"id": "7f3a9c0d1e2b4a55", "title": "Water the plants", "done": False}]})
+
+
+def invoke(*args: object) -> Result:
+    return CliRunner().invoke(group, [str(arg) for arg in args])
+
+
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """Drafts for the server of tasks, and what the command printed."""
+    out = tmp_path_factory.mktemp("drafts") / "todo.yaml"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FILES, "")
+        made = invoke("scenarios", "draft", "--server", f"{sys.executable} {SERVER}", "-o", out, "--pairs", 3, "--json")
+    assert made.exit_code == 0, made.output
+    return out, json.loads(made.stdout)
+
+
+def test_each_usable_tool_has_a_draft_and_pairs_have_theirs(drafted: tuple[Path, dict[str, Any]]):
+    _, told = drafted
+    single = [name for name in told["scenarios"] if "_then_" not in name]
+    assert [name.removeprefix("todo_server_") for name in single] == ["add_task", "finish_task", "tasks", "get_task"]
+    assert len(told["scenarios"]) == 7
+
+
+def test_a_tool_that_refuses_all_values_is_left_out_with_its_words(drafted: tuple[Path, dict[str, Any]]):
+    out, told = drafted
+    assert "the shade is unknown" in told["left_out"]["paint"]
+    assert "left out: paint" in out.read_text()
+
+
+def test_every_draft_can_be_done_and_a_refusing_agent_gets_nothing(
+    drafted: tuple[Path, dict[str, Any]], tmp_path: Path
+):
+    out, told = drafted
+    played = invoke("run", "--scenarios", out, "--agent", "reference", "--threshold", "1", "--out", tmp_path / "run",
+                    *told["scenarios"], "--quiet")  # fmt: skip
+    assert played.exit_code == 0, played.output
+    suite = Suite([out])
+    assert all(grade(refusing(suite.get(name)), suite.get(name)).score == 0 for name in told["scenarios"])
+
+
+def test_state_is_asked_for_and_what_differs_from_start_to_start_is_not(drafted: tuple[Path, dict[str, Any]]):
+    out, _ = drafted
+    entries = {entry["name"]: entry for entry in yaml.safe_load(out.read_text())["scenarios"]}
+    base = entries["todo_server_base"]["world"]
+    assert base["observe"] == ["tasks"]
+    assert set(base["mask"]) == {"id", "made_at"}
+    [added] = entries["todo_server_add_task"]["milestones"]
+    assert added["table"] == "tasks"
+    assert added["adds"] == {"title": "Green tea", "urgency": 3, "done": False}
+    [finished] = entries["todo_server_finish_task"]["milestones"]
+    assert finished["updates"] == {"title": "Water the plants", "done": True}
+
+
+def test_an_id_is_looked_up_and_never_said(drafted: tuple[Path, dict[str, Any]]):
+    out, _ = drafted
+    entry = next(item for item in yaml.safe_load(out.read_text())["scenarios"] if item["name"].endswith("_finish_task"))
+    look, deed = entry["reference"][0]["turns"][0]["calls"]
+    assert look == {"tool": "tasks", "as": "found"}
+    assert deed["arguments"] == {"task_id": "$found.result.0.id"}
+    assert "Water the plants" in entry["user"]["opening"]
+
+
+def test_what_needs_something_made_first_is_done_after_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(FILES, "")
+    out = tmp_path / "todo.yaml"
+    made = invoke(
+        "scenarios", "draft", "--server", f"{sys.executable} {SERVER} empty", "-o", out, "--pairs", 0, "--json"
+    )
+    assert made.exit_code == 0, made.output
+    assert "todo_server_add_task_then_finish_task" in json.loads(made.stdout)["scenarios"]
+
+
+def test_a_tool_that_is_to_be_skipped_is_not_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(FILES, "")
+    skips = [word for name in ("add_task", "finish_task", "get_task", "paint") for word in ("--skip", name)]
+    out = tmp_path / "todo.yaml"
+    made = invoke("scenarios", "draft", "--server", f"{sys.executable} {SERVER}", "-o", out, *skips)
+    assert made.exit_code == 0, made.output
+    assert "these act, and are called: none" in made.stderr
+    assert "todo_server_tasks" in out.read_text()
+
+
+@each(
+    ("args", "told"),
+    [
+        (["--server", "https://lamps.example/mcp", "-o", "x.yaml"], "--reset-tool"),
+        (["--server", "lamps", "-o", "x.jsonl"], "ends in .yaml"),
+        (["--server", "lamps", "-o", "x.yaml", "--value", "name"], "NAME=VALUE"),
+        (["--server", "no-such-program", "-o", "x.yaml"], "cannot reach the server"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(args: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    made = invoke("scenarios", "draft", *args)
+    assert made.exit_code
+    assert told in f"{made.stderr}{made.exception}"
+    assert not list(tmp_path.iterdir())
+
+
+class TestValues:
+    """Values for arguments."""
+
+    @staticmethod
+    def first(tool: str, name: str, schema: dict[str, Any], pool: Pool | None = None) -> Any:
+        listed = {"inputSchema": {"type": "object", "properties": {name: schema}, "required": [name]}}
+        return next((pool or Pool()).sets(TapeTool(tool, listed)))[name]
+
+    @each(
+        ("schema", "value"),
+        [
+            ({"type": "string", "enum": ["red", "blue"]}, "red"),
+            ({"const": 7}, 7),
+            ({"type": "string", "examples": ["x1"], "enum": ["x0", "x1"]}, "x1"),
+            ({"type": "string", "description": "A zone (e.g., 'Asia/Tokyo')."}, "Asia/Tokyo"),
+            ({"type": "integer", "minimum": 20}, 20),
+            ({"type": "integer", "maximum": 1}, 1),
+            ({"type": "array", "items": {"type": "boolean"}}, [True]),
+            ({"anyOf": [{"type": "null"}, {"type": "integer"}]}, 3),
+            ({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}, {"a": 3}),
+        ],
+    )
+    def test_come_from_the_schema(self, schema: dict[str, Any], value: object):
+        assert self.first("tint", "shade", schema).value == value
+
+    def test_given_ones_come_first_and_have_the_type_of_the_argument(self):
+        pool = Pool({"n": "5", "tint.n": "6"})
+        assert self.first("tint", "n", {"type": "integer"}, pool).value == 6
+        assert self.first("other", "n", {"type": "string"}, pool).value == "5"
+
+    def test_come_from_answers_and_ids_are_looked_up_by_what_people_say(self):
+        pool = Pool(answers=[TASKS])
+        found = self.first("finish_task", "task_id", {"type": "string"}, pool)
+        assert found.source is not None
+        assert found.source.path == ("result", 0, "id")
+        assert found.called == "title Water the plants"
+        assert self.first("find_task", "title", {"type": "string"}, pool).value == "Water the plants"
+
+    def test_something_new_gets_a_new_name(self):
+        assert self.first("add_task", "title", {"type": "string"}, Pool(answers=[TASKS])).value != "Water the plants"
