@@ -74,7 +74,7 @@ def test_a_user_who_leaves_too_early_is_told_so_in_the_end(tmp_path: Path) -> No
     (tmp_path / "asking.py").write_text("async def agent(asked):\n    return 'Shall I?'\n")
     sys.path.insert(0, str(tmp_path))
     try:
-        result = played(tmp_path, "wifi_off", "--as", "user", "--agent", "asking:agent", typed="")
+        result = played(tmp_path / "run", "wifi_off", "--as", "user", "--agent", "asking:agent", typed="")
     finally:
         sys.path.remove(str(tmp_path))
     assert "user: early_end (#6), 'Shall I?': left while the assistant waited for a yes or no" in result.stdout
@@ -105,8 +105,9 @@ def test_a_session_that_is_being_played_elsewhere_is_left_alone(tmp_path: Path) 
 
 def test_the_user_may_be_one_that_says_what_is_written(tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("Please!")
-    played(tmp_path, "wifi_off", "--user", "replay", "--user-lines", str(tmp_path / "lines.txt"), typed="No.\nNo!\n")
-    heard = [e.content for e in log(tmp_path, "wifi_off-base-s0-t0").events if e.event == "message"]
+    lines = ("--user", "replay", "--user-lines", str(tmp_path / "lines.txt"))
+    played(tmp_path / "run", "wifi_off", *lines, typed="No.\nNo!\n")
+    heard = [e.content for e in log(tmp_path / "run", "wifi_off-base-s0-t0").events if e.event == "message"]
     assert "Please!" in heard
 
 

@@ -42,13 +42,32 @@ def test_the_notebooks_cells_run_in_order(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.endswith("1.0\n")
 
 
-def test_the_workflows_commands_run(tmp_path: Path) -> None:
+def test_the_workflow_keeps_a_baseline_and_fails_a_pull_request_that_is_worse(tmp_path: Path) -> None:
+    """Steps run as the shell of a runner has them; what GitHub's actions carry from job to job is there already."""
     workflow = yaml.safe_load((EXAMPLES / "workflow.yml").read_text(encoding="utf-8"))
-    steps = [step["run"] for step in workflow["jobs"]["sandbox"]["steps"] if "run" in step]
-    assert steps[0] == "pip install ./sandbox-mcp", "what is installed here is this package"
+    jobs = workflow["jobs"]
+    shards = jobs["play"]["strategy"]["matrix"]["shard"]
+    assert len(shards) == int(workflow["env"]["SHARDS"])
     path = os.pathsep.join([str(Path(program()).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
-    script = "set -eu\n" + "\n".join(steps[1:])
-    options: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
-    done = subprocess.run(["/bin/sh", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, **options)
-    assert done.returncode == 0, done.stderr
+
+    def happens(event: str, agent: str) -> list[tuple[str, int]]:
+        told = {"AGENT": agent, "TRIALS": "1", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+        env = {**os.environ, **workflow["env"], **told, "PATH": path}
+        shutil.rmtree(tmp_path / "runs" / "new", ignore_errors=True)
+        ended: list[tuple[str, int]] = []
+        for job, shard in [*(("play", shard) for shard in shards), ("gate", 0)]:
+            for step in jobs[job]["steps"]:
+                if "run" not in step or step["name"] in ("Install", "Comment"):
+                    continue
+                if "event_name" in (said := str(step.get("if", ""))) and f"'{event}'" not in said:
+                    continue
+                script = step["run"].replace("${{ matrix.shard }}", str(shard))
+                assert "${{" not in script
+                done = subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=env, check=False)
+                ended.append((step["name"], done.returncode))
+        return ended
+
+    assert {code for _, code in happens("push", "reference")} == {0}
+    assert ("Compare", 1) in happens("pull_request", "refuse")
+    assert "**worse by more than 0.02: the difference is -" in (tmp_path / "summary.md").read_text()
     assert (tmp_path / "scores.xml").exists()

@@ -171,7 +171,7 @@ def test_a_folder_holds_one_mode(tmp_path: Path) -> None:
     asked = ("wifi_off", "--agent", "reference", "--out", str(tmp_path))
     assert command(*asked).exit_code == 0
     found = command(*asked, "--mode", "prefix")
-    assert "holds a run with user" in str(found.exception)
+    assert "holds a run with another user" in str(found.exception)
 
 
 def test_processes_replay_prefixes_as_tasks_do(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class SessionCourse:
     ``slips`` are pairs of an error's kind and whether it was mended. Of the batches of several calls, ``parallel``,
     ``raced`` lost a race and in ``raced_to_failure`` a raced call failed; ``doubled`` counts calls that repeat another
     one of their batch. In a recorded world the tape had no answer to ``unrecorded``, and a model gave that to
-    ``filled``.
+    ``filled``. ``user`` says who played the user, ``digest`` is that of the scenario.
     """
 
     world: str = ""
@@ -45,6 +45,8 @@ class SessionCourse:
     doubled: int = 0
     unrecorded: int = 0
     filled: int = 0
+    user: str = ""
+    digest: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The facts as one JSON object."""
@@ -85,7 +87,15 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         doubled=sum(len(batch) - len({(call.name, form_of(call.arguments)) for call in batch}) for batch in several),
         unrecorded=sum(call.error is not None and call.error.type == NotRecordedError.__name__ for call in calls),
         filled=sum(FILLED in call.meta for call in calls),
+        user=_described(started.user),
+        digest=started.digest,
     )
+
+
+def _described(user: Mapping[str, Any]) -> str:
+    """Describe a user in a few words: its kind, and all else that it states of itself but where its model is."""
+    more = [f"{name} {form_of(value)}" for name, value in user.items() if name not in ("kind", "base_url") and value]
+    return ", ".join([str(user.get("kind", "")), *more]) if user else ""
 
 
 def _slips(calls: Sequence[ToolCall]) -> list[tuple[str, bool]]:

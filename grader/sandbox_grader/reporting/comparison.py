@@ -1,7 +1,8 @@
 """Two reports side by side, two variants of one report, or two gradings of the same sessions.
 
 Policy: only what both played, and both have a value for, is compared; everything else is left out and counted in the
-same breath. Reports that were graded in different ways are compared with a warning that says so.
+same breath. Reports that were played or graded in different ways are compared with a warning that says so. One is worse
+than another where the whole 95 % interval of the difference, of means over scenarios, lies below a margin.
 """
 
 import json
@@ -32,6 +33,7 @@ _Place = tuple[str, str, int]
 class Comparison:
     """B against A. ``a`` and ``b`` hold the sessions that are compared; ``left_out`` says in words what is not.
 
+    ``unlike`` says what else differs than the agent: users, instructions, variants, instances, scenarios, the grader.
     ``difference``, ``interval`` and ``p_value`` are of B - A over those.
     """
 
@@ -40,6 +42,7 @@ class Comparison:
     found: PairedDifference
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -57,6 +60,15 @@ class Comparison:
         """McNemar's exact test on passing."""
         return self.found.p_value
 
+    def worse(self, margin: float = 0.0) -> bool:
+        """True if B is worse than A by more than ``margin``, beyond chance.
+
+        That is where the 95 % interval of B - A, paired by scenario, lies below ``-margin``: a one-sided test at 2.5 %.
+        With one scenario there is no interval, and the difference itself is taken.
+        """
+        high = self.difference if self.interval is None else self.interval[1]
+        return high < -margin
+
     def to_json(self) -> dict[str, Any]:
         """The comparison as one JSON object."""
         found = self.found
@@ -72,6 +84,7 @@ class Comparison:
             "higher": list(found.higher),
             "lower": list(found.lower),
             "warnings": list(self.warnings),
+            "unlike": list(self.unlike),
         }
 
     def __str__(self) -> str:
@@ -97,9 +110,34 @@ def compare_reports(a: "Report", b: "Report") -> Comparison:
         GraderError: they have nothing in common, or one has the same scenario, variant and trial twice.
     """
     doubts = [*a.warnings, *b.warnings]
+    found = _paired(a, replace(b, metric=a.metric), doubts)
+    unlike = tuple(_unlike(a, b, found))
+    return replace(found, warnings=(*found.warnings, *unlike), unlike=unlike)
+
+
+def _unlike(a: "Report", b: "Report", found: Comparison) -> Iterator[str]:
+    """Say what differs between two reports, or the sessions of a comparison, beside the agent that was played."""
     if a.mode != b.mode:
-        doubts.append(f"graded in different modes: {a.mode} and {b.mode}")
-    return _paired(a, replace(b, metric=a.metric), doubts)
+        yield f"graded in different modes: {a.mode} and {b.mode}"
+    if a.grader and b.grader and a.grader != b.grader:
+        yield f"graded by different versions: {a.grader} and {b.grader}"
+    variants = [sorted({item.variant for item in report.sessions}) for report in (a, b)]
+    if variants[0] != variants[1]:
+        yield "other variants were played: " + " and ".join(map(", ".join, variants))
+    pairs = list(zip(found.a.sessions, found.b.sessions, strict=True))
+    users = Counter((one.course.user, two.course.user) for one, two in pairs)
+    for (one, two), times in users.items():
+        if one and two and one != two:
+            yield f"the users differ in {counted(times, 'pair')}: {one!r} and {two!r}"
+    told = sum(one.agent.get("instructions") != two.agent.get("instructions") for one, two in pairs)
+    if told:
+        yield f"the agents got other instructions in {counted(told, 'pair')}"
+    others = sum(one.scenario != two.scenario for one, two in pairs)
+    if others:
+        yield f"other instances of the scenario were played in {counted(others, 'pair')}"
+    digests = ((one.course.digest, two.course.digest) for one, two in pairs if one.scenario == two.scenario)
+    if changed := sum(bool(one and two and one != two) for one, two in digests):
+        yield f"the scenario was changed between the runs in {counted(changed, 'pair')}"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

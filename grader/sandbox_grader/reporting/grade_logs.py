@@ -149,6 +149,7 @@ def read_report(path: Path | str, find: Find | None = None, mode: Mode = "strict
         return Report(
             sessions=[Scores.from_json(item, data["mode"]) for item in data["sessions"]],
             mode=data["mode"],
+            grader=str(data.get("grader") or ""),
             name=str(path),
             metric=metric,
             warnings=[

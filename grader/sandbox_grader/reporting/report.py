@@ -39,6 +39,7 @@ from sandbox_grader.reporting.statistics import (
     told_ks,
 )
 from sandbox_grader.users.metric import rates
+from sandbox_mcp import __version__
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory import SessionStarted, Trajectory
 
@@ -74,7 +75,7 @@ class Report:
     ``similarity`` names what free text was compared by. ``planned`` is how many sessions there were to be, ``wasted``
     what sessions took that were set aside, and ``stopped`` why no more were played. ``floor`` and ``ceiling`` are the
     reports of a refusing and of the reference agent, see :mod:`.bounds`. ``own_metrics`` are those that
-    were asked for as objects, which sum up what they said.
+    were asked for as objects, which sum up what they said. ``grader`` is the version that graded.
     """
 
     sessions: list[Scores] = field(default_factory=list[Scores])
@@ -91,6 +92,7 @@ class Report:
     floor: "Report | None" = None
     ceiling: "Report | None" = None
     own_metrics: tuple[Metric, ...] = ()
+    grader: str = f"sandbox-mcp {__version__}"
     _known: _Arranged = field(default=_Arranged(), init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -368,7 +370,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""
-        return {**self.summary(), "sessions": [item.to_json() for item in self.ordered]}
+        return {**self.summary(), "grader": self.grader, "sessions": [item.to_json() for item in self.ordered]}
 
     def to_pandas(self) -> Any:
         """A data frame with one row per session: scores, ending, tokens, cost, model and categories.
@@ -381,7 +383,7 @@ class Report:
         return data_frame(self)
 
     def write(self, path: Path | str, threshold: float | None = None) -> None:
-        """Write the report in the form that the file's suffix names: .json, .csv, .xml (JUnit) or .parquet.
+        """Write the report in the form that the file's suffix names: .json, .csv, .xml (JUnit), .md or .parquet.
 
         Raises:
             GraderError: the suffix names no known form, or Parquet is asked for without its extra.

@@ -15,17 +15,21 @@ from xml.etree import ElementTree
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.reporting.counting import why_not
+from sandbox_grader.reporting.markdown import comparison_markdown, report_markdown, scenario_means
 from sandbox_grader.reporting.statistics import PASS
 from sandbox_mcp.engine.shown import cell, json_text
 from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from sandbox_grader.reporting.comparison import Comparison
     from sandbox_grader.reporting.report import Report
 
 _ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """What no XML may have; compiled only where XML is written, as it takes long."""
-FORMS = (".json", ".csv", ".xml", ".parquet")
+FORMS = (".json", ".csv", ".xml", ".parquet", ".md")
 """How files of scores may end."""
+COMPARISON_FORMS = (".md", ".xml", ".json")
+"""How files of comparisons may end."""
 EXPLAINING = (".json", ".xml")
 """How those end that say why a session has its scores."""
 IDENTITY = (
@@ -92,6 +96,47 @@ def to_junit(report: "Report", threshold: float | None = None) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def comparison_junit(found: "Comparison", margin: float = 0.0) -> str:
+    """A comparison as a JUnit test suite: one case that fails where B is worse by more than ``margin``.
+
+    Every scenario has a case as well, which tells both means and never fails, since one alone may differ by chance.
+    """
+    from sandbox_grader.reporting.wording import verdict_of
+
+    before, after = scenario_means(found.a), scenario_means(found.b)
+    worse = found.worse(margin)
+    suite = ElementTree.Element(
+        "testsuite", name="sandbox-mcp compare", tests=str(len(before) + 1), failures=str(int(worse)), skipped="0"
+    )
+    case = ElementTree.SubElement(suite, "testcase", classname="compare", name="is not worse")
+    if worse:
+        ElementTree.SubElement(case, "failure", message=_legal(verdict_of(found, margin)))
+    for name, value in before.items():
+        case = ElementTree.SubElement(suite, "testcase", classname="scenario", name=_legal(name))
+        told = f"{found.a.metric} {value:.3f} before, {after[name]:.3f} now"
+        ElementTree.SubElement(case, "system-out").text = told
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def write_comparison(path: Path, found: "Comparison", margin: float | None = None) -> None:
+    """Write a comparison as ``.md``, ``.xml`` (JUnit) or ``.json``, by the file's suffix.
+
+    Raises:
+        GraderError: the suffix names no such form.
+        OSError: it cannot be written, and is as it was before.
+    """
+    forms: dict[str, Callable[[], str]] = {
+        ".json": lambda: json_text(found.to_json()) + "\n",
+        ".xml": lambda: comparison_junit(found, margin or 0.0),
+        ".md": lambda: comparison_markdown(found, margin),
+    }
+    if (form := forms.get(path.suffix)) is None:
+        raise GraderError(f"{path}: unknown form {path.suffix!r}; expected {', '.join(COMPARISON_FORMS)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, form())
+
+
 def _legal(text: str) -> str:
     """Text without the characters that XML cannot hold, such as those with which a terminal is coloured."""
     return re.sub(_ILLEGAL, "", text)
@@ -109,10 +154,11 @@ def write_report(path: Path, report: "Report", threshold: float | None = None) -
         ".csv": lambda: to_csv(report),
         ".xml": lambda: to_junit(report, threshold),
         ".parquet": lambda: _to_parquet(report),
+        ".md": lambda: report_markdown(report, threshold),
     }
     form = forms.get(path.suffix)
     if form is None:
-        raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit) or .parquet")
+        raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit), .md or .parquet")
     written = form()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, written)

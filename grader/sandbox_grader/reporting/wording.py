@@ -281,6 +281,22 @@ def comparison_lines(comparison: "Comparison", most: int | None = None) -> Itera
         yield f"{word} in B ({len(names)}): {', '.join(names[:most]) or 'none'}{more}"
 
 
+def verdict_of(comparison: "Comparison", margin: float) -> str:
+    """Say in one line whether B is worse than A by more than a margin, and by which test."""
+    found = comparison.found.difference
+    beyond = f" by more than {margin:g}" if margin else ""
+    word = "worse" if comparison.worse(margin) else "not shown to be worse"
+    if comparison.interval is None:
+        return f"{word}{beyond}: the difference is {found.mean:+.3f}; one scenario allows no test"
+    low, high = comparison.interval
+    smallest = comparison.found.smallest
+    power = f"; a difference of {smallest:.3f} would have been found 4 times in 5" if smallest else ""
+    return (
+        f"{word}{beyond}: the difference is {found.mean:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}, paired by "
+        f"scenario; worse is an interval below {-margin or 0:g}{power}"
+    )
+
+
 def text_of_comparison(comparison: "Comparison") -> str:
     """The table and the lines below it."""
     warnings = [f"warning: {warning}" for warning in comparison.warnings]

@@ -76,7 +76,7 @@ def _joined(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> st
 @config_option
 @click.option("--print-config", is_flag=True, help="Print all that was given as such a file; play nothing.")
 @threshold_options
-@click.option("--scores", type=FILE, help="Also write scores to FILE.json, .csv, .xml (JUnit) or .parquet.")
+@click.option("--scores", type=FILE, help="Also write scores to FILE.json, .csv, .xml (JUnit), .md or .parquet.")
 @row_options
 @bounds_option
 @quiet_option
