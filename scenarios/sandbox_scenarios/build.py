@@ -141,7 +141,7 @@ def _gates(raw: RawScenario, home: World) -> tuple[str, ...]:
 
 def _digest(merged: Mapping[str, Any]) -> str:
     """Changes with whatever a session depends on; not with how that is written, nor where it was inherited from."""
-    what = {key: value for key, value in merged.items() if key == "name" or key not in RESERVED}
+    what = {key: value for key, value in merged.items() if key == "name" or key not in (*RESERVED, "draws")}
     text = json.dumps(what, sort_keys=True, default=str, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -105,6 +105,14 @@ class Dates:
             return lambda moved: moved.day(day).strftime("%m-%d")
         return lambda moved: moved.day(day).strftime("%d")
 
+    def part_of_month(self, text: str) -> Callable[[Moved], str] | None:
+        """How a month's name begins, in small letters, as a milestone asks for it; None where no month begins so."""
+        month = next((at for at, name in enumerate(MONTHS, 1) if len(text) > 2 and name.lower().startswith(text)), None)
+        if month is None:
+            return None
+        self._month_alone = True
+        return lambda moved: MONTHS[moved.months.get(month, month) - 1].lower()[: len(text)]
+
     def numbers(self, parts: dict[str, object]) -> dict[str, Callable[[Moved], int]]:
         """The numbers of a day under the keys ``year``, ``month`` and ``day``."""
         given = {name: value for name in ("year", "month", "day") if isinstance(value := parts.get(name), int)}
@@ -160,8 +168,11 @@ class Dates:
             if after - before != days * 86400:
                 return None
         shift = years[self._now.year] - self._now.year
-        if self._month_alone and any(month != later for month, later in months.items()) and len(months) > 2:
-            return None
+        if self._month_alone:  # months that are named alone stay as far apart as they were
+            further = {(later - month) % 12 for month, later in months.items()}
+            if len(further) > 1:
+                return None
+            months = {month: (month - 1 + next(iter(further))) % 12 + 1 for month in range(1, 13)}
         whole = {year: year + shift for year in range(self._now.year - _HISTORY, self._now.year + _HISTORY + 1)}
         return Moved(days, months, {**whole, **years})
 

@@ -89,11 +89,13 @@ class Draws:
         self._text = "\n".join(texts)
         self._taken = {word for text in texts for word in re.findall(r"\w+", text)}
         self._fixed = tuple(schema for schema in home.tables.values() if schema.fixed)
-        self._dates = None if self._fixed or "dates" in kept else self._days(leaves)
+        history = len(self._fixed) == len(home.tables)  # where nothing changes, days are those of what is looked up
+        self._dates = None if history or "dates" in kept else self._days(leaves)
         self._phones = () if "phones" in kept else tuple(dict.fromkeys(self._numbers(leaves)))
         self._forms = {
             form: whole for whole in self._declared for part in whole.split(TOGETHER) for form in _forms_of(part)
         }
+        self._facts = self._drawn_days()
         known = renamed(self._fixed, "")
         self._known = frozenset((*known.ids, *known.names, *known.parts))
         self._folded = {text.casefold(): text for text in (*known.parts, *known.names, *known.ids)}
@@ -118,6 +120,18 @@ class Draws:
         moments = [leaf for _, leaf in leaves if isinstance(leaf, datetime)]
         draws = cast("dict[str, Any]", self._merged.get("draws") or {})
         return Dates(now, str(clock.get("zone") or "UTC"), moments, years_only=draws.get("dates") == "years")
+
+    def _drawn_days(self) -> dict[str, Callable[[Moved], str]]:
+        """How the days among what may be drawn are written once the days of an instance have moved."""
+        found: dict[str, Callable[[Moved], str]] = {}
+        for literal, kind in self._declared.items():
+            for at, part in enumerate(literal.split(TOGETHER)):
+                if self._dates is None or "-" not in part or not _DAY.fullmatch(part):
+                    continue
+                for option in map(str, _options(kind)):
+                    if (fact := self._dates.fact(option.split(TOGETHER)[at])) is not None:
+                        found[option.split(TOGETHER)[at]] = fact
+        return found
 
     @staticmethod
     def _numbers(leaves: Sequence[tuple[Path, Any]]) -> Iterator[str]:
@@ -177,16 +191,20 @@ class Draws:
             if str(leaf) in self._known:
                 return lambda values: int(values.fixed.of(str(leaf)))
             if str(leaf) in self._forms:
+                near = self._dates is not None and self._dates.is_near(leaf)
                 kind = type(leaf)
-                return lambda values: kind(values.words[str(leaf)])
+                return lambda values: kind(values.words[str(leaf)]) + near * values.moved.days * 86400
             if self._dates and self._dates.is_near(leaf):
                 return lambda values: leaf + values.moved.days * 86400
             if self._dates and isinstance(leaf, int) and (year := self._dates.rewritten("year", str(leaf))):
                 return lambda values: int(year(values.moved))
             return None
-        if "contains" in path and (known := self._meant(leaf)) is not None:
+        if self._dates and path[-2:] == ("month", "contains") and (part := self._dates.part_of_month(leaf)):
+            return lambda values: part(values.moved)
+        if "contains" in path and leaf not in self._forms and (known := self._meant(leaf)) is not None:
             return lambda values: values.fixed.of(known).casefold()
-        if self._dates and "date" in path and _DAY.fullmatch(leaf) and (fact := self._dates.fact(leaf)):
+        days = self._dates if leaf not in self._forms else None
+        if days and "date" in path and _DAY.fullmatch(leaf) and (fact := days.fact(leaf)):
             return lambda values: fact(values.moved)
         return self._template(leaf)
 
@@ -214,7 +232,7 @@ class Draws:
     def _part(self, found: re.Match[str]) -> Callable[[_Values], str] | None:
         text, kind = found[0], found.lastgroup
         if kind == "word":
-            return lambda values: values.words[text]
+            return self._word(text)
         if kind == "address":
             return lambda values: values.words[self._addressed[text]].lower()
         if kind == "known":
@@ -229,6 +247,14 @@ class Draws:
         whole = next((item for item in self._phones if item.endswith(digits[-7:])), None) if len(digits) > 6 else None
         return None if whole is None else lambda values: _dialled(text, values.phones[whole])
 
+    def _word(self, text: str) -> Callable[[_Values], str]:
+        """What is drawn for a literal; days and moments among it move with those of the instance."""
+        if self._dates and re.fullmatch(_MOMENT, text) and self._dates.is_near(int(text)):
+            return lambda values: str(int(values.words[text]) + values.moved.days * 86400)
+        if "-" in text and _DAY.fullmatch(text) and self._facts:
+            return lambda values: self._facts[values.words[text]](values.moved)
+        return lambda values: values.words[text]
+
     def merged(self, name: str, label: str) -> dict[str, Any]:
         """The entry of an instance.
 
@@ -239,12 +265,14 @@ class Draws:
         moved = self._dates.drawn(random) if self._dates else Moved()
         used = set[str]()
         words: dict[str, str] = {}
+        fixed = renamed(self._fixed, label)
         for literal, kind in self._declared.items():
             drawn = self._drawn(literal, kind, random, used)
-            for old, new in zip(literal.split(TOGETHER), drawn.split(TOGETHER), strict=True):
-                words |= dict(zip(_forms_of(old), _forms_of(new), strict=True))
-        values = _Values(words, self._dialled(random), moved, renamed(self._fixed, label))
-        rest = {key: value for key, value in self._merged.items() if key != "draws"}
+            parts = drawn.split(TOGETHER)
+            for old, new in zip(literal.split(TOGETHER), parts, strict=True):
+                words |= dict(zip(_forms_of(old), _forms_of(_renamed(new, parts, fixed)), strict=True))
+        values = _Values(words, self._dialled(random), moved, fixed)
+        rest = {key: value for key, value in self._merged.items() if key not in ("draws", "choose")}
         return cast("dict[str, Any]", _rebuilt(rest, self._tree, values))
 
     def _drawn(self, literal: str, kind: Any, random: Random, used: set[str]) -> str:
@@ -292,6 +320,16 @@ def _options(kind: Any) -> Sequence[Any]:
         return cast("list[Any]", kind)
     least, most, *step = cast("list[int]", kind["number"])
     return range(least, most + 1, step[0] if step else 1)
+
+
+def _renamed(part: str, parts: Sequence[str], fixed: Renamed) -> str:
+    """What is drawn as this instance calls it: a name of a fixed table, or in small letters a word of one beside it."""
+    for name in parts:
+        words = name.casefold().split()
+        becomes = fixed.of(name).casefold().split()
+        if part in words and name != part and len(becomes) == len(words):
+            return becomes[words.index(part)]
+    return fixed.of(part)
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sandbox_mcp.engine.tools import World
@@ -25,6 +26,7 @@ from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownSc
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.homes import RECORDED, SERVER, home_of, is_named, name_of
 from sandbox_scenarios.instances import MARK, is_label, split
+from sandbox_scenarios.merge import alternative
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.problem import ProblemError, closest
 from sandbox_scenarios.values import row_id
@@ -101,7 +103,7 @@ class _Known:
     chains: "dict[str, list[ScenarioLink]]" = field(default_factory=dict[str, list[Any]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    draws: "dict[str, Draws]" = field(default_factory=dict[str, Any])
+    draws: "dict[tuple[str, int], Draws]" = field(default_factory=dict[tuple[str, int], Any])
     hinted: dict[Path, tuple[set[str], set[str]]] = field(default_factory=dict[Path, tuple[set[str], set[str]]])
     kept: SuiteCache | None = None
 
@@ -562,16 +564,19 @@ class Suite:
 
             folder = next(Path(link.file.path).parent for link in chain if "generate" in link.entry)
             return generated(merged, folder, instance)
-        return self._draws(name, merged).merged(name, instance) if instance else merged
+        return self._draws(name, merged, instance).merged(name, instance) if instance else merged
 
-    def _draws(self, name: str, merged: dict[str, Any]) -> "Draws":
-        """What can be drawn in a scenario; worked out once."""
-        if name not in self._known.draws:
+    def _draws(self, name: str, merged: dict[str, Any], instance: str) -> "Draws":
+        """What can be drawn in a scenario, or in the alternative that an instance has; worked out once."""
+        others = cast("list[dict[str, Any]]", merged.get("choose") or [])
+        chosen = Random(f"{name}/{instance}/choose").randrange(len(others) + 1) if others else 0  # noqa: S311
+        if (name, chosen) not in self._known.draws:
             from sandbox_scenarios.drawing import Draws
 
+            merged = alternative(merged, others[chosen - 1]) if chosen else merged
             home = home_of(merged.get("world") or {}, self._known.worlds)
-            self._known.draws[name] = Draws(merged, home)
-        return self._known.draws[name]
+            self._known.draws[name, chosen] = Draws(merged, home)
+        return self._known.draws[name, chosen]
 
     def _chain(self, file: "ScenarioFile", number: int, via: tuple[str, ...]) -> "list[ScenarioLink]":
         """An entry and all it extends, nearest first."""

@@ -7,7 +7,7 @@ inherited, except under a key written with ``+`` (``tools+``), which adds to it.
 from collections.abc import Sequence
 from typing import Any, cast
 
-RESERVED = ("name", "abstract", "extends", "about", "tags")
+RESERVED = ("name", "abstract", "extends", "about", "tags", "choose")
 """What a branch never inherits."""
 _MERGED = ("world", "state", "clock", "user", "script", "allows", "draws", "generate")
 
@@ -23,6 +23,12 @@ def merge(base: dict[str, Any], branch: dict[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = value
     return merged
+
+
+def alternative(merged: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """A merged entry with an alternative of its own ``choose`` on top; it stays the same scenario."""
+    own = {key: merged[key] for key in RESERVED if key in merged and key != "choose"}
+    return {**own, **merge(merged, change)}
 
 
 def is_addition(key: str, value: Any) -> bool:

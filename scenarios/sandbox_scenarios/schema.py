@@ -195,6 +195,7 @@ class RawScenario(Strict):
     idle_score: str | None = None
     original: dict[str, Any] | None = None
     draws: dict[str, Any] = {}
+    choose: list[dict[str, Any]] = []
     generate: RawGenerator | None = None
     faults: list[RawFault] = []
 

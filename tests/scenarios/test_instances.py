@@ -1,5 +1,6 @@
 """Instances: the same scenario with everything drawn anew."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import dedent
 
@@ -110,6 +111,56 @@ def test_labels_by_a_secret_cannot_be_told_without_it() -> None:
     assert labels(2) == ("1", "2")
     assert labels(2, "a") != labels(2, "b")
     assert instances(["x", "y@4"], 2) == ("x@1", "x@2", "y@4")
+
+
+def test_an_alternative_replaces_wish_and_answer_together_in_some_instances(tmp_path: Path) -> None:
+    other = """
+    choose:
+      - user: {opening: Who gets the mooring money?}
+        milestones:
+          - {id: told, message: {content: {facts: [{name: Fergus}]}}}
+"""
+    suite = suite_of(tmp_path, NOTE + other)
+    made = [suite.get(f"note_read@{label}") for label in range(1, 13)]
+    asked = {("Who gets" in item.user.opening, "name" in str(item.milestones)) for item in made}
+    assert asked == {(True, True), (False, False)}
+    assert all(not item.user.opening.startswith("Mooring money for Fergus") for item in made)
+    assert suite.get("note_read@0").user.opening.startswith("Mooring money for Fergus")
+
+
+def test_a_branch_does_not_inherit_alternatives(tmp_path: Path) -> None:
+    branch = """
+    choose: [{user: {opening: Who gets it?}}]
+  - name: note_reworded
+    extends: note_read
+    user: {opening: "What's owed for the mooring?"}
+"""
+    suite = suite_of(tmp_path, NOTE + branch)
+    assert all("owed" in suite.get(f"note_reworded@{label}").user.opening for label in range(1, 9))
+
+
+def test_a_drawn_day_moves_with_the_days_of_its_instance(tmp_path: Path) -> None:
+    drawn = NOTE.replace("draws: {", "draws: {'04-10|2026-04-10 12:00:00': ['04-12|2026-04-12 12:00:00'], ")
+    for label in range(1, 6):
+        made = suite_of(tmp_path, drawn).get(f"note_read@{label}")
+        row = next(iter(made.world.table("reminder").values()))
+        due = datetime.fromtimestamp(float(str(row["reminder_timestamp"])), UTC)
+        assert f"'{due:%m-%d}'" in str(made.milestones)
+
+
+def test_no_instance_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_MCP_CACHE", str(tmp_path / "kept"))
+    suite = suite_of(tmp_path)
+    suite.get("note_read@7")
+    assert not list((tmp_path / "kept").rglob("scenario-*"))
+    suite.get("note_read")
+    assert len(list((tmp_path / "kept").rglob("scenario-*"))) == 1
+
+
+def test_draws_do_not_change_the_digest_of_the_scenario_as_written(tmp_path: Path) -> None:
+    plain = NOTE.replace("    draws:", "    about:").replace('"240": {number: [150, 390]}}', '"240": x}')
+    without = "\n".join(line for line in plain.splitlines() if "    about: {" not in line)
+    assert suite_of(tmp_path, without).get("note_read").digest == suite_of(tmp_path).get("note_read").digest
 
 
 TOTALS = """

@@ -170,7 +170,8 @@ def _parsed(item: Column, text: str) -> Any:
 _OPAQUE = re.compile(r"[A-Za-z]{1,3}[0-9]+|[0-9]{6,}")
 """An id that says nothing; others, such as a user's name or the ending of a file, mean something to people."""
 _KIN = 4
-"""Where so many share a surname, people are told apart by first names, which say nothing alone."""
+"""Where so many people share a surname, names are drawn word by word, so that who shared one still does; where so many
+other names share a word, as those of hotels do, people leave it out, and the names stay."""
 _LONG = 4
 """From so many digits on, a table has room for other numbers in the same order."""
 _CALLED = frozenset(
@@ -210,6 +211,7 @@ def renamed(schemas: tuple[TableSchema, ...], label: str) -> Renamed:
     """
     ids, names = dict[str, str](), dict[str, str]()
     groups: dict[tuple[str, str], list[str]] = {}
+    kin: list[list[str]] = []
     for schema in schemas:
         random = Random(f"{schema.name}/{label}")  # noqa: S311  (to be drawn again)
         rows = FixedRows.of(schema).rows
@@ -226,8 +228,12 @@ def renamed(schemas: tuple[TableSchema, ...], label: str) -> Renamed:
             if item.name in _CALLED and item.name != schema.key and not item.choices:
                 cells = list(dict.fromkeys(part for row in rows.values() for part in _parts(row[item.name])))
                 surnames = Counter(cell.rpartition(" ")[2] for cell in cells)
-                people = all(cell.count(" ") == 1 for cell in cells) and max(surnames.values(), default=0) < _KIN
-                if item.name != "name" or (people and not joint):  # of people and teams
+                own = len(cells) == len(rows) and all(" " in cell for cell in cells) and not _descriptive(schema, rows)
+                own &= max(Counter(word for cell in cells for word in cell.split()).values(), default=0) < _KIN
+                pairs = all(cell.count(" ") == 1 for cell in cells)
+                if item.name == "name" and pairs and not joint and max(surnames.values(), default=0) >= _KIN:
+                    kin.append(cells)
+                elif item.name != "name" or (own and not joint):  # of people and teams, not of things for sale
                     fit = (cell for cell in cells if cell not in names and _PROPER.fullmatch(cell))
                     groups.setdefault((schema.name, item.name), []).extend(fit)
     for group in groups.values():
@@ -236,7 +242,22 @@ def renamed(schemas: tuple[TableSchema, ...], label: str) -> Renamed:
         for words in {cell.count(" ") for cell in fresh}:
             same = [cell for cell in fresh if cell.count(" ") == words]
             names.update(zip(same, random.sample(same, len(same)), strict=True))
-    return Renamed(MappingProxyType(ids), MappingProxyType(names), MappingProxyType(_single_words(names)))
+    parts = _single_words(names)
+    for cells in kin:
+        fresh = [cell for cell in cells if cell not in names]
+        words = _word_by_word(fresh, Random(f"{fresh[:1]}/{label}"))  # noqa: S311
+        names.update({cell: " ".join(words[at][word] for at, word in enumerate(cell.split())) for cell in fresh})
+        parts.update({old: new for at in (0, 1) for old, new in words[at].items() if old not in words[1 - at]})
+    return Renamed(MappingProxyType(ids), MappingProxyType(names), MappingProxyType(parts))
+
+
+def _word_by_word(names: Sequence[str], random: Random) -> tuple[dict[str, str], dict[str, str]]:
+    """Other first words and other last words for names of two."""
+    first, last = ([*dict.fromkeys(name.split()[at] for name in names)] for at in (0, 1))
+    return (
+        dict(zip(first, random.sample(first, len(first)), strict=True)),
+        dict(zip(last, random.sample(last, len(last)), strict=True)),
+    )
 
 
 def _numbered_anew(ids: Sequence[str], random: Random) -> dict[str, str]:
@@ -264,6 +285,20 @@ def _spelt_from_keys(schema: TableSchema, rows: Mapping[str, Row]) -> bool:
         column.name for column in schema.columns if column.type == "string" and column.name not in (schema.key, "name")
     ]
     return any(key.casefold() in str(row[name]).casefold() for key, row in rows.items() for name in told)
+
+
+def _descriptive(schema: TableSchema, rows: Mapping[str, Row]) -> bool:
+    """Tell whether a name shares a word with another cell of its row, as that of a castle with its kind."""
+    others = [
+        item.name
+        for item in schema.columns
+        if item.name not in ("name", schema.key) and item.type in ("string", "list")
+    ]
+    return any(
+        set(str(row["name"]).casefold().split()).intersection(" ".join(_parts(row[name])).casefold().split())
+        for row in rows.values()
+        for name in others
+    )
 
 
 def _parts(cell: Cell) -> tuple[str, ...]:
