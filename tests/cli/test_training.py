@@ -55,3 +55,16 @@ def test_its_options_are_for_it_alone(runs: Path) -> None:
     done = CliRunner().invoke(group, ["export", "atif", str(runs), "--min-score", "1"])
     assert done.exit_code == 2
     assert "--min-score goes with the format training" in done.output
+
+
+def test_pairs_of_a_better_and_a_worse_session(runs: Path) -> None:
+    done = exported(runs, "--min-score", 0.9, "--form", "preferences")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [[part[0]["role"] for part in (line["chosen"], line["rejected"])] for line in lines] == [
+        ["assistant"] * 2
+    ] * 2
+    assert "wrote 2 pairs of 4 sessions" in done.stderr
+
+
+def test_a_margin_is_for_pairs(runs: Path) -> None:
+    assert "--margin goes with --form preferences" in exported(runs, "--min-score", 1, "--margin", 0.2).output

@@ -2,13 +2,14 @@
 
 Policy: only what the agent saw and did, in the forms that trainers read without extensions: ``chat`` is chat messages
 with tool calls and the tools, ``mtu-instruct`` is turns of thought, action, action input and observation, the fields of
-MTU-Instruct. Reference solutions, milestones and state stay out. A call without its result, or arguments that are not
-a JSON object, would teach a mistake: such a session is left out and counted.
+MTU-Instruct; ``preferences`` are pairs of a better and a worse session that began alike. Reference solutions,
+milestones and state stay out. A call without its result, or arguments that are not a JSON object, would teach a
+mistake: such a session is left out and counted.
 
 Source of the fields: MTU-Bench, section 2.1.1.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -45,6 +46,40 @@ def chat(trajectory: Trajectory) -> dict[str, Any]:
         if "recipient" not in message  # what the agent wrote for itself
     ]
     return {"messages": messages, **({"tools": document["tools"]} if "tools" in document else {})}
+
+
+def preferences(sessions: Sequence[tuple[Trajectory, float]], margin: float) -> Iterator[dict[str, Any]]:
+    """Pairs of sessions of one scenario as ``{"prompt", "chosen", "rejected", "tools", "scores"}``.
+
+    ``sessions`` are sessions that may be learnt from, each with its score. Every session that scored at least
+    ``margin`` less than the best one is rejected in favour of it. The prompt is all that both conversations begin with,
+    up to where the agents first differ; a pair whose agents were never asked the same is left out.
+    """
+    ranked = sorted(sessions, key=lambda one: -one[1])
+    written = [(chat(trajectory), score) for trajectory, score in ranked]
+    for rejected, low in written[1:]:
+        chosen, high = written[0]
+        if high - low < margin or rejected.get("tools") != chosen.get("tools"):
+            continue
+        better, worse = chosen["messages"], rejected["messages"]
+        alike = _alike(better, worse)
+        if not alike or min(len(better), len(worse)) == alike:
+            continue
+        if better[alike]["role"] == worse[alike]["role"] == "assistant":
+            tools = {"tools": chosen["tools"]} if "tools" in chosen else {}
+            pair = {"prompt": better[:alike], "chosen": better[alike:], "rejected": worse[alike:]}
+            yield pair | tools | {"scores": {"chosen": high, "rejected": low}}
+
+
+def _alike(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> int:
+    """Count the messages with which two conversations begin alike, whatever their calls' ids."""
+    pairs = zip(map(_without_ids, one), map(_without_ids, other), strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _without_ids(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    return {**message, "tool_calls": calls, "tool_call_id": ""}
 
 
 def mtu_instruct(trajectory: Trajectory) -> dict[str, Any]:
@@ -90,3 +125,17 @@ def unfit(trajectory: Trajectory) -> str | None:
 
 FORMS: Mapping[str, _Form] = MappingProxyType({"chat": chat, "mtu-instruct": mtu_instruct})
 """Every form by name."""
+
+
+def material(
+    form: str, scenarios: Iterable[Sequence[tuple[Trajectory, float]]], least: float, margin: float
+) -> Iterator[dict[str, Any]]:
+    """Lines of a form of :data:`FORMS`, or ``preferences`` whose better session scored ``least``.
+
+    ``scenarios`` has the sessions of each scenario with their scores.
+    """
+    for sessions in scenarios:
+        if form != "preferences":
+            yield from (FORMS[form](trajectory) for trajectory, _ in sessions)
+        elif max(score for _, score in sessions) >= least:
+            yield from preferences(sessions, margin)

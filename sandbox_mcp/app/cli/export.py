@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 TRAINING = "training"
+PAIRS = "preferences"
+MARGIN = 0.5
 KEPT_APART = "a model that learns from them can no longer be measured by them"
 
 
@@ -26,7 +28,15 @@ KEPT_APART = "a model that learns from them can no longer be measured by them"
 @click.option("-o", "--out", type=PLACE, help="A folder, or with training a file; stdout without it.")
 @click.option("--min-score", type=RealRange(0, 1), help="With training: leave out what scored less.")
 @click.option(
-    "--form", type=click.Choice(["chat", "mtu-instruct"]), help="With training: the form to write. [default: chat]"
+    "--form",
+    type=click.Choice(["chat", "mtu-instruct", PAIRS]),
+    help="With training: the form to write; preferences are pairs of a better and a worse session of one scenario. "
+    "[default: chat]",
+)
+@click.option(
+    "--margin",
+    type=RealRange(0, 1),
+    help="With --form preferences: by how much less the worse one scored. [default: 0.5]",
 )
 @click.option("--metric", metavar="NAME", help="With training: the metric that scores. [default: toolsandbox.score]")
 @scenario_files
@@ -36,7 +46,8 @@ def command(
     """Write recorded sessions as FORMAT: atif or openai-chat. PATHS are logs, folders or packs of them.
 
     FORMAT log takes sessions out of packs as they were written, a file each; pack puts logs into one; training grades
-    sessions and writes those of at least --min-score for fine-tuning, as JSON Lines. A log that cannot be read is
+    sessions and writes those of at least --min-score for fine-tuning, as JSON Lines, or pairs of which the better one
+    has at least that. A log that cannot be read is
     named, and the others are written; the exit code is then 2.
     """
     if format_name == TRAINING:
@@ -75,10 +86,11 @@ def _train(
     places: tuple[Path, ...],
     min_score: float | None,
     form: str | None,
+    margin: float | None,
     metric: str | None,
 ) -> None:
-    """Write the sessions that are good enough, and say why the others are not there."""
-    from sandbox_grader.exporters.training import FORMS, unfit
+    """Write the sessions that are good enough, or pairs with one that is, and say why the others are not there."""
+    from sandbox_grader.exporters.training import material, unfit
     from sandbox_grader.grading.scores import SCORE
     from sandbox_grader.reporting.counting import check_metric
     from sandbox_grader.reporting.many import SuiteFinder, grade_many
@@ -89,28 +101,34 @@ def _train(
 
     if min_score is None:
         raise click.UsageError("export training needs --min-score, from 0 (whatever was scored) to 1")
-    name, write = metric or SCORE, FORMS[form or "chat"]
+    if margin is not None and form != PAIRS:
+        raise click.UsageError(f"--margin goes with --form {PAIRS}")
+    name = metric or SCORE
     report = grade_many(find_logs(paths), SuiteFinder(places), "strict", metric=name)
     unreadable = name_left_out(report)
     check_metric(name, report.sessions)
-    left, lines = Counter[str](), list[str]()
+    left = Counter[str]()
+    fit: dict[tuple[str, str], list[tuple[Trajectory, float]]] = {}
     for scores in report.ordered:
         value = scores.value(name)
         if value is None:
             left[scores.reason or "not scored"] += 1
-        elif value < min_score:
+        elif value < min_score and form != PAIRS:
             left[f"scored less than {min_score:g}"] += 1
         elif reason := unfit(trajectory := read_trajectory(Path(scores.path))):
             left[reason] += 1
         else:
-            lines.append(json.dumps(write(trajectory), ensure_ascii=False) + "\n")
+            fit.setdefault((scores.scenario, scores.variant), []).append((trajectory, value))
+    made = material(form or "chat", fit.values(), min_score, MARGIN if margin is None else margin)
+    lines = [json.dumps(line, ensure_ascii=False) + "\n" for line in made]
     if out:
         write_whole(out, "".join(lines))
     else:
         click.echo("".join(lines), nl=False)
     for why, number in left.most_common():
         click.echo(f"left out {counted(number, 'session')}: {why}", err=True)
-    click.echo(f"wrote {counted(len(lines), 'session')} of {len(report.sessions)}", err=True)
+    played = counted(len(report.sessions), "session") if form == PAIRS else len(report.sessions)
+    click.echo(f"wrote {counted(len(lines), 'pair' if form == PAIRS else 'session')} of {played}", err=True)
     if built_in := {scores.scenario for scores in report.sessions} & set(Suite().names("*")):
         click.echo(f"{counted(len(built_in), 'scenario')} of the built-in suite among them: {KEPT_APART}", err=True)
     if unreadable:

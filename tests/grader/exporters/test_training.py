@@ -1,6 +1,6 @@
 """Material for fine-tuning: what goes in, in two forms, and what stays out."""
 
-from sandbox_grader.exporters.training import FORMS, chat, mtu_instruct, unfit
+from sandbox_grader.exporters.training import FORMS, chat, mtu_instruct, preferences, unfit
 
 from sandbox_mcp.engine.trajectory import CallError
 from tests.each import each
@@ -59,3 +59,22 @@ def test_what_the_agent_never_saw_stays_out(form: str) -> None:
 )
 def test_nothing_is_learnt_from_a_session_that_is_not_whole(events: tuple, why: str | None) -> None:
     assert unfit(session(*events)) == why
+
+
+WORSE = (*WHOLE[:6], message("agent", "user", "I do not know."))
+
+
+def test_the_prompt_of_a_pair_is_all_that_both_began_with() -> None:
+    (pair,) = preferences([(session(*WORSE), 0.25), (session(*WHOLE), 1.0)], 0.5)
+    assert [item["role"] for item in pair["prompt"]] == ["user", "assistant", "tool", "tool"]
+    assert (pair["chosen"][0]["content"], pair["rejected"][0]["content"]) == ("Gate 4.", "I do not know.")
+    assert pair["scores"] == {"chosen": 1.0, "rejected": 0.25}
+    assert pair["tools"] == chat(session(*WHOLE))["tools"]
+
+
+@each(
+    ("other", "score"),
+    [(WORSE, 0.6), (WHOLE, 0.0), (WHOLE[:-2], 0.0), ((message("user", "agent", "Which gate?"), *WORSE[2:]), 0.0)],
+)
+def test_no_pair_is_made_of_what_is_too_close_or_was_asked_otherwise(other: tuple, score: float) -> None:
+    assert list(preferences([(session(*WHOLE), 1.0), (session(*other), score)], 0.5)) == []
