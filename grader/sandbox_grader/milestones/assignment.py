@@ -4,11 +4,12 @@ Policy: a pair of value 0 is not a pair; where no complete assignment is left, t
 """
 
 from collections.abc import Sequence
-from importlib import import_module
 from math import comb, inf, log
 
 SMALL = 2048
-"""Up to so many steps a search over subsets is used, a millisecond of them: loading the solver takes half a second."""
+"""Up to so many steps a search over subsets is used, a millisecond of them; its products are exact."""
+FREE = -1
+"""The row of a column that no row has yet."""
 
 
 def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
@@ -26,11 +27,7 @@ def assign(values: Sequence[Sequence[float]]) -> tuple[float, tuple[int, ...]]:
     if steps <= SMALL:
         columns = _by_subsets(values)
     else:
-        costs = [[-log(value) if value > 0 else inf for value in row] for row in values]
-        try:
-            columns = tuple(map(int, import_module("scipy.optimize").linear_sum_assignment(costs)[1]))
-        except ValueError:  # every complete assignment has an infinite cost
-            columns = ()
+        columns = _by_costs([[-log(value) if value > 0 else inf for value in row] for row in values])
     product = 1.0
     for row, column in enumerate(columns):
         product *= values[row][column]
@@ -50,3 +47,46 @@ def _by_subsets(values: Sequence[Sequence[float]]) -> tuple[int, ...]:
                         following[key] = (total, (*columns, column))
         reached = following
     return max(reached.values(), key=lambda item: item[0])[1] if reached else ()
+
+
+def _by_costs(costs: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    """The column of each row in an assignment of least cost; empty if each one has an infinite cost.
+
+    Rows are added one by one, each along a shortest path of columns that are free or can be freed; potentials of rows
+    and columns keep the reduced costs from falling below 0. At most rows squared times columns steps.
+
+    Source: Jonker and Volgenant, A shortest augmenting path algorithm for dense and sparse linear assignment problems.
+    """
+    width = len(costs[0])
+    of_rows, of_columns = [0.0] * len(costs), [0.0] * width
+    owner = [FREE] * width
+    for added in range(len(costs)):
+        reach, before = [inf] * width, [-1] * width  # the shortest path to each column, and the column before it
+        done: list[int] = []
+        left = set(range(width))
+        row, last, length = added, -1, 0.0
+        while True:
+            for column in left:
+                reduced = length + costs[row][column] - of_rows[row] - of_columns[column]
+                if reduced < reach[column]:
+                    reach[column], before[column] = reduced, last
+            last = min(left, key=reach.__getitem__, default=-1)
+            if last < 0 or reach[last] == inf:
+                return ()
+            length = reach[last]
+            left.remove(last)
+            taken = owner[last]
+            if taken == FREE:
+                break
+            done.append(last)
+            row = taken
+        of_rows[added] += length
+        for column in done:
+            of_rows[owner[column]] += length - reach[column]
+            of_columns[column] -= length - reach[column]
+        while last >= 0:  # every column on the path goes to the row of the one before it
+            previous = before[last]
+            owner[last] = added if previous < 0 else owner[previous]
+            last = previous
+    places = {row: column for column, row in enumerate(owner) if row != FREE}
+    return tuple(places[row] for row in range(len(costs)))

@@ -10,9 +10,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import chain
 from typing import Any
+
+from sandbox_grader.reporting.student import sign_test, t_quantile
 
 PASS = 1.0 - 1e-9
 """The value from which a session counts as passed."""
@@ -149,7 +150,7 @@ def clustered_mean(values: Mapping[str, Sequence[float]]) -> Estimate:
     error = _standard_error(values, mean, count)
     if error is None:
         return Estimate(mean, None, None, len(values), count)
-    reach = _t(1 - (1 - LEVEL) / 2, len(values) - 1) * error
+    reach = t_quantile(1 - (1 - LEVEL) / 2, len(values) - 1) * error
     return Estimate(mean, mean - reach, mean + reach, len(values), count)
 
 
@@ -183,12 +184,8 @@ def mean_of_means(columns: Sequence[Mapping[str, Sequence[float]]]) -> Estimate:
     if len(moves) < 2:
         return Estimate(mean, None, None, len(moves), count)
     error = math.sqrt(len(moves) / (len(moves) - 1) * math.fsum(move**2 for move in moves.values()))
-    reach = _t(1 - (1 - LEVEL) / 2, len(moves) - 1) * error
+    reach = t_quantile(1 - (1 - LEVEL) / 2, len(moves) - 1) * error
     return Estimate(mean, mean - reach, mean + reach, len(moves), count)
-
-
-def _t(quantile: float, freedom: int) -> float:
-    return float(import_module("scipy.special").stdtrit(freedom, quantile))  # loads in a third of scipy.stats' time
 
 
 def mean_score(sessions: Iterable[ScoredSession]) -> Estimate:
@@ -286,18 +283,10 @@ def compare(pairs: Sequence[Pair]) -> PairedDifference:
         shares=shares,
         only_a=only_a,
         only_b=only_b,
-        p_value=_mcnemar(only_a, only_b),
+        p_value=sign_test(only_a, only_b),
         higher=tuple(name for name, mean in means.items() if mean > NOISE),
         lower=tuple(name for name, mean in means.items() if mean < -NOISE),
     )
-
-
-def _mcnemar(only_a: int, only_b: int) -> float:
-    """The exact two-sided p-value: under no difference, which run alone passed is a fair coin."""
-    if not only_a + only_b:
-        return 1.0
-    stats: Any = import_module("scipy.stats")  # ships no types and takes a while to load
-    return float(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 
 def _smallest(gains: Mapping[str, Sequence[float]]) -> float | None:
@@ -311,7 +300,7 @@ def _smallest(gains: Mapping[str, Sequence[float]]) -> float | None:
     if error is None or error < NOISE:
         return None
     freedom = len(gains) - 1
-    return (_t(1 - (1 - LEVEL) / 2, freedom) + _t(POWER, freedom)) * error
+    return (t_quantile(1 - (1 - LEVEL) / 2, freedom) + t_quantile(POWER, freedom)) * error
 
 
 def cohens_kappa(pairs: Sequence[tuple[Any, Any]]) -> float | None:

@@ -151,7 +151,7 @@ print(json.dumps([ours, heavy]))
         ("k.units.convert(1, 'm', 'km')", ["units.json"], []),
         ("k.units.convert(1, 'furlong', 'km')", ["units.json"], ["pint"]),
         ("k.distance.kilometers(0, 0, 1, 1)", [], ["geographiclib"]),
-        ("k.currency.convert(1, 'USD', 'EUR', 1716000000.0)", ["currencies.tsv"], []),
+        ("k.currency.convert(1, 'USD', 'EUR', 1716000000.0)", ["currencies.tsv", "exchange_rates.csv.gz"], []),
         ("k.holidays.search('Christmas', 2024, 'UTC')", [], ["holidays"]),
         ("k.stocks.search('Apple', 1716000000.0)", ["exchanges.tsv", "stocks.tsv"], []),
         ("k.gazetteer.address(48, 11)", ["countries.tsv", "gazetteer.json.gz", "landmarks.tsv"], []),

