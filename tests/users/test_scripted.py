@@ -6,6 +6,7 @@ import anyio
 from sandbox_scenarios.model import Answer, PlannedAct, Script, UserSpec
 
 from sandbox_mcp.play.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.play.users.composing import place_known
 from sandbox_mcp.play.users.scripted import ALL, PUZZLED, WAITING
 from tests.each import each
 
@@ -349,6 +350,21 @@ def offhand(wish: str, asked: str) -> str | None:
 )
 def test_what_anybody_could_say_it_says(wish: str, asked: str, says: str) -> None:
     assert offhand(wish, asked) == says
+
+
+@each(
+    ("asked", "says"),
+    [
+        ("Where are you right now?", "Here, where I am now."),
+        ("Which town are you in?", "In Kyoto."),
+        ("I can't read your location. Where are you, and which dentist is it?", "Here, where I am now. Dr. Abe."),
+        ("Where is your dentist?", "It is pinned in the reminder."),
+    ],
+)
+def test_where_it_is_itself_is_not_where_something_else_is(asked: str, says: str) -> None:
+    answers = (Answer(("where", "location"), "It is pinned in the reminder."), Answer(("which dentist",), "Dr. Abe."))
+    user = ScriptedUser(Script(answers), wish := "How far is my dentist?", place=place_known(["You live in Kyoto."]))
+    assert anyio.run(user.respond, [Line("user", wish), Line("agent", asked, 0)]).says == says
 
 
 def proposed(wish: str, asked: str, *, met: bool) -> str | None:

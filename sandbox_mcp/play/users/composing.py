@@ -261,11 +261,55 @@ def has_said(wish: str, asking: str) -> bool:
 _OFFHAND = (
     (Lazy(r"\b(?:which|what) (?:app|application|service|platform|tool|program|device|phone|map)s?\b(?! number)"), "Whichever you have."),
     (Lazy(r"\btime ?zone\b"), "The one here."),
-    (Lazy(r"\bwhere (?:are you|you are|is your phone)\b|\bcity are you\b|\byour (?:\w+ )?(?:location|position|whereabouts)\b"), "Here, where I am now."),
     (Lazy(r"\btoday's date\b|\bwhat (?:day|date|time) is it\b|\bcurrent (?:time|date)\b|\bwhat is your (?:\w+ )?name\b"), LOOK),
     (Lazy(r"\b(?:in|on|among|from) (?:your|the) (?:\w+ )?(?:contacts?|address book|phone ?book|phone)\b"), LOOK),
 )  # fmt: skip
 """What anybody can say who knows no more than where they are, by what is asked for."""
+
+
+HERE = "Here, where I am now."
+_OWN_PLACE = any_case(
+    r"\bwhere (?:exactly )?(?:are you|you are|do you live|you live|is your phone)\b|\b(?:city|town|place) (?:are you|do you live)\b"
+    r"|\byour (?:\w+ )?(?:location|position|whereabouts)\b"
+)
+_CITY = any_case(r"\b(?:city|town|place|live)\b")
+_OF_ONESELF = any_case(r"\b(?:here|I am|I'm|where I|home|outside|my (?:location|position))\b")
+
+
+def whereabouts(answers: Iterable[Answer], asking: str, place: str, said: Iterable[str]) -> list[str]:
+    """Where the user is, in the script's words or its own, and the answers to the rest of a question.
+
+    Empty where it is not asked, or where all has been said.
+    """
+    bare = plain(asking)
+    rest = _OWN_PLACE.sub(" ", bare)
+    if rest == bare:
+        return []
+    name = place.strip(".").partition(" ")[2]
+    own = [item.say for item in hearing(answers, asking) if _is_of_oneself(item, name)]
+    city = _CITY.search(bare)
+    words = own or [words for words in ((place, HERE) if city else (HERE, place)) if words and words not in said][:1]
+    more = [] if names_nothing(rest) or not words else [item.say for item in hearing(answers, rest)]
+    return [words for words in dict.fromkeys([*words, *more]) if words not in said]
+
+
+def _is_of_oneself(answer: Answer, place: str) -> bool:
+    """True if an answer says where the user is, rather than where something else is."""
+    asked = any("you" in phrase for phrase in answer.about)
+    return asked or bool(_OF_ONESELF.search(answer.say)) or bool(place and place in answer.say)
+
+
+def place_known(facts: Iterable[str]) -> str:
+    """The place where a user knows itself to be, in its words; empty where its brief does not tell.
+
+    >>> place_known(["You live in Kyoto and grew up in Portland, Oregon."])
+    'In Kyoto.'
+    """
+    found = (_LIVES.match(fact) for fact in facts)
+    return next((f"{place[1].capitalize()} {place[2]}." for place in found if place), "")
+
+
+_LIVES = Lazy(r"You (?:live|are)\b[^.,;]*? (in|near) ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+)*)")
 
 
 def offhand(wish: str, asking: str) -> str | None:

@@ -39,7 +39,8 @@ class ScriptedUser:
     """A user that follows a scenario's script. Deterministic, and the same whoever drives the agent.
 
     ``opening`` is what it wants in its own words; left empty, it is taken from the dialogue. ``wants_not`` is what it
-    refuses leave for, whatever its script agrees to. ``today`` is the date, unless its brief says that it has none.
+    refuses leave for, whatever its script agrees to. ``today`` is the date, unless its brief says that it has none, and
+    ``place`` where it is, in its words.
     """
 
     script: Script
@@ -47,11 +48,13 @@ class ScriptedUser:
     wants_not: tuple[str, ...] = ()
     kind: str = "scripted"
     today: date | None = None
+    place: str = ""
 
     @classmethod
     def of(cls, spec: UserSpec, clock: Clock | None = None) -> "ScriptedUser":
         """The user of a scenario that begins at a time."""
-        return cls(spec.script, spec.opening, spec.wants_not, today=clock and known_today(spec, clock))
+        today = clock and known_today(spec, clock)
+        return cls(spec.script, spec.opening, spec.wants_not, today=today, place=composing.place_known(spec.knows))
 
     def describe(self) -> Mapping[str, Any]:
         """Nothing beside its kind: the script is in the scenario."""
@@ -74,6 +77,7 @@ class _Standing:
         self._script = user.script
         self._wants_not = user.wants_not
         self._today = user.today
+        self._place = user.place
         self._wishes = [opening] if opening else []
         self._then = list(user.script.then)
         self._said: set[str] = set()
@@ -108,6 +112,9 @@ class _Standing:
     def facts(self, line: Line, reading: ActReading) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
+        if here := composing.whereabouts(self._script.answers, asking, self._place, self._said):
+            self._said.update(here)
+            return self._wait(" ".join(here))
         about = composing.hearing(self._script.answers, asking)
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
         known = about or composing.hearing(self._script.answers, around)
