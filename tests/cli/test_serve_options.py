@@ -89,3 +89,9 @@ def test_the_llm_user_gets_the_tools_and_loses_the_parts_that_are_named(monkeypa
 )
 def test_a_user_that_could_not_be_reached_is_told(args: list[str], problem: str) -> None:
     assert problem in str(CliRunner().invoke(command, args).exception)
+
+
+def test_a_world_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    for arguments in (["connect", "cursor", "--world", "nowhere"], ["serve", "--world", "nowhere"]):
+        result = CliRunner().invoke(group, arguments)
+        assert "unknown world 'nowhere'; known: phone, office" in str(result.exception)

@@ -100,3 +100,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
                 page.parent / link.partition("#")[0] for link in links(page) if link.partition("#")[0][-3:] == ".md"
             ]
     assert [page for page in PAGES if page not in seen and page.name != "README.md"] == []
+
+
+def test_the_readme_is_read_in_one_go() -> None:
+    assert len(FRONT.read_text(encoding="utf-8").splitlines()) <= 120

@@ -45,6 +45,7 @@ def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
 
     suite = Suite(places, world=world)
     if world and not suite.names(world):
+        named(world)  # an unknown one is told with those that there are
         told = f"no scenario is of world {world!r}, so that there is nothing to serve"
         raise SandboxError(f"{told}; name files that have some with --scenarios, or serve a tape with --tape")
     for name in suite.worlds_played() if places else ():
