@@ -16,7 +16,6 @@ from bench.drafts import SHOWN, compare, table
 from sandbox_mcp.app.authoring.drafting import draft, prove
 from sandbox_mcp.app.authoring.drafting.draft import Proof, file_of
 from sandbox_mcp.app.authoring.drafting.flow import flow_of, says
-from sandbox_mcp.app.authoring.drafting.milestones import transitive_reduction
 from sandbox_mcp.app.authoring.drafting.setting import moment, setting_of
 from sandbox_mcp.app.authoring.drafting.story import leaves, story_of
 from sandbox_mcp.app.authoring.drafting.words import has, snake, words
@@ -485,16 +484,3 @@ def test_a_moment_in_a_draft_is_written_as_people_write_it() -> None:
     text = file_of("mine", {"milestones": [{"due": {"close": due, "within": 60}}]})
     assert "{close: 2026-03-02 17:30:00, within: 60}" in text
     assert yaml.safe_load(text)["scenarios"][0]["milestones"][0]["due"]["close"] == due
-
-
-def test_orders_that_follow_from_others_are_not_written() -> None:
-    from networkx import DiGraph, gnp_random_graph
-    from networkx import transitive_reduction as reference
-
-    assert transitive_reduction({"a": set(), "b": {"a"}, "c": {"a", "b"}}) == {"a": set(), "b": {"a"}, "c": {"b"}}
-    for seed in range(20):
-        pairs = [(f"{one}", f"{two}") for one, two in gnp_random_graph(9, 0.4, seed).edges if one < two]
-        graph = DiGraph(pairs)
-        expected = reference(graph)
-        before = {node: set(graph.predecessors(node)) for node in graph}
-        assert transitive_reduction(before) == {node: set(expected.predecessors(node)) for node in graph}

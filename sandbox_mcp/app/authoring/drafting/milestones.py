@@ -5,9 +5,8 @@ transient. A query is asked for if something uses its result, but conversions an
 they returned is told: people reckon in their heads. Orders are those in which values flow and states depend.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from importlib import import_module
 from typing import Any
 
 from sandbox_grader.grading.values import is_array, is_object
@@ -23,14 +22,6 @@ from sandbox_mcp.engine.world import Change, Column, Row
 LENIENT = 60
 """Seconds that a moment may be off if it was reckoned from the clock."""
 MANY_WORDS = 6
-
-
-def transitive_reduction(before: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Direct predecessors of each node of an acyclic graph, without those that follow from other orders."""
-    ahead: dict[str, set[str]] = {}  # everything that precedes a node, directly or not
-    for name in TopologicalSorter(before).static_order():
-        ahead[name] = set().union(*({direct} | ahead[direct] for direct in before.get(name, ())))
-    return {name: direct - set().union(*(ahead[one] for one in direct)) for name, direct in before.items()}
 
 
 @dataclass(slots=True)
@@ -71,9 +62,14 @@ class Drafter:
                 self._changes(number, table)
         for number in range(len(self.story.turns)):
             self._told(number)
-        names = list(self.drafted)
-        reduced = transitive_reduction({name: set(item.after) for name, item in self.drafted.items()})
-        return [item.written(sorted(reduced[name], key=names.index)) for name, item in self.drafted.items()]
+        # what follows from the other orders is not written: the transitive reduction
+        networkx: Any = import_module("networkx")  # ships no types, and takes a while to load
+        graph = networkx.DiGraph((before, item.id) for item in self.drafted.values() for before in item.after)
+        graph.add_nodes_from(self.drafted)
+        reduced, names = networkx.transitive_reduction(graph), list(self.drafted)
+        return [
+            item.written(sorted(reduced.predecessors(name), key=names.index)) for name, item in self.drafted.items()
+        ]
 
     # Calls
 
