@@ -6,7 +6,7 @@ played; whether it is a good one is for lint to say.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -18,11 +18,11 @@ from sandbox_scenarios.homes import filled_by, home_of, identity_of, is_named
 from sandbox_scenarios.instances import MARK
 from sandbox_scenarios.means import modelled, with_means
 from sandbox_scenarios.merge import RESERVED
-from sandbox_scenarios.model import Scenario, Solution
+from sandbox_scenarios.model import Milestone, Scenario, Solution, UserSpec
 from sandbox_scenarios.parts import ScenarioParts
 from sandbox_scenarios.problem import ProblemError, at
 from sandbox_scenarios.rows import labels_of
-from sandbox_scenarios.schema import RawScenario
+from sandbox_scenarios.schema import RawEvent, RawScenario
 from sandbox_scenarios.values import Resolver
 
 EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC).timestamp(), datetime(2100, 1, 1, tzinfo=UTC).timestamp()
@@ -57,7 +57,7 @@ def problems(raw: RawScenario, worlds: Mapping[str, World]) -> Iterator[ProblemE
         zone = "UTC"
         with suppress(ProblemError):  # what is wrong with the zone is told of the clock
             zone = _zone(raw)
-        parts = ScenarioParts(home, _resolver(home, rows, zone))
+        parts = ScenarioParts(home, _resolver(home, rows, zone, events=raw.events))
         readers += [lambda: parts.user(raw.user), *parts.readers(raw, rows, place), lambda: _gates(raw, home)]
     except ProblemError:  # without a world nothing else can be told; this one has been
         pass
@@ -76,13 +76,15 @@ def _built(
     clock = _clock(raw)
     made_for = {"instance": instance} if instance else {}
     named = {"world": identity_of(raw.world, worlds)} if "world" in merged else {}
-    parts = ScenarioParts(home, _resolver(home, rows, clock.zone, instance))
+    parts = ScenarioParts(home, _resolver(home, rows, clock.zone, instance, raw.events))
     tools = parts.tools(raw.tools or [], ("tools",))
     user, listed = parts.user(raw.user), raw.milestones or []
     built = tuple(parts.milestones(listed, "milestones"))
     milestones = with_means(built, [item.transient for item in listed], user, home.switches)
+    ends = tuple(_end_states(raw, parts, user, milestones))
     minefields = tuple(parts.milestones(raw.minefields or [], "minefields"))
-    check_order(milestones, "milestones")
+    for end in ends or (milestones,):
+        check_order(end, "milestones")
     check_order(minefields, "minefields")
     solutions = tuple(
         Solution(tuple(parts.turn(turn, ("reference", i, "turns", j)) for j, turn in enumerate(item.turns)), item.about)
@@ -100,7 +102,7 @@ def _built(
         without=parts.tools(raw.without or [], ("without",)),
         user=user,
         solutions=solutions,
-        milestones=modelled(milestones, solutions),
+        milestones=modelled(ends[0] if ends else milestones, solutions),
         minefields=minefields,
         allows={**dict.fromkeys(sorted(home.free), ("*",)), **parts.allows(raw.allows or {})},
         confirm=parts.tools(raw.confirm or [], ("confirm",)),
@@ -118,7 +120,18 @@ def _built(
         original=raw.original,
         generated=raw.generate is not None,
         faults=tuple(parts.faults(raw.faults)),
+        events=tuple(parts.events(raw.events)),
+        end_states=tuple(modelled(end, solutions) for end in ends),
     )
+
+
+def _end_states(
+    raw: RawScenario, parts: ScenarioParts, user: UserSpec, milestones: tuple[Milestone, ...]
+) -> Iterator[tuple[Milestone, ...]]:
+    """The milestones of each state that is right at the end: those of the scenario, and its own."""
+    for number, end in enumerate(raw.end_states):
+        own = tuple(parts.milestones(end.milestones, "end_states", number, "milestones"))
+        yield (*milestones, *with_means(own, [item.transient for item in end.milestones], user, parts.home.switches))
 
 
 def _rows_of(raw: RawScenario) -> tuple[Mapping[str, Any], str]:
@@ -168,9 +181,13 @@ def _clock(raw: RawScenario) -> Clock:
     return Clock(timestamp, zone, 1.0 if raw.clock.step is None else raw.clock.step)
 
 
-def _resolver(home: World, tables: Mapping[str, Any], zone: str, instance: str = "") -> Resolver:
-    """Resolver of a scenario's values by the labels of its rows and the names in them."""
+def _resolver(
+    home: World, tables: Mapping[str, Any], zone: str, instance: str = "", events: Sequence[RawEvent] = ()
+) -> Resolver:
+    """Resolver of a scenario's values by the labels of its rows, those that events add included, and their names."""
     labels = {table: frozenset(labels_of(home, table, rows)) for table, rows in tables.items()}
+    for table, added in (item for event in events for item in event.adds.items()):
+        labels[table] = labels.get(table, frozenset()) | frozenset(labels_of(home, table, added))
     names: dict[str, dict[str, str]] = {table: {} for table in tables}
     for table, rows in tables.items():
         for label, row in cast("dict[Any, Any]", rows).items() if isinstance(rows, dict) else ():

@@ -36,6 +36,7 @@ from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import BUILT_IN as WORLDS
 from sandbox_mcp.engine.worlds import JOINED, named
 from sandbox_scenarios import model
+from sandbox_scenarios.happenings import Happening, WorldCondition
 
 VARIABLE = "SANDBOX_MCP_CACHE"
 """The environment variable that names another folder for the cache, or ``off`` for none."""
@@ -55,7 +56,7 @@ def _frozen(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 _CLASSES: tuple[Any, ...] = (
-    Clock, FaultRule, Snapshot,
+    Clock, FaultRule, Happening, Snapshot, WorldCondition,
     model.Answer, model.CallConstraint, model.CallPattern, model.Exchange, model.Expected, model.Fact,
     model.MessageConstraint, model.Milestone, model.PlannedAct, model.PlannedCall, model.PlannedTurn, model.Scenario,
     model.Script, model.Solution, model.TableConstraint, model.UserSpec, model.ValueRef,

@@ -8,6 +8,7 @@ from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.injected import FaultRule
 from sandbox_mcp.engine.world import Clock, Snapshot
 from sandbox_mcp.engine.worlds import default
+from sandbox_scenarios.happenings import Happening, WorldCondition
 
 if TYPE_CHECKING:
     from sandbox_scenarios.cache import SuiteCache
@@ -189,10 +190,11 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class PlannedAct:
-    """Something that the user does in its world, by the name of the act."""
+    """Something that the user does in its world, by the name of the act; ``place`` stands for what came of it."""
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,8 @@ class Script:
     """The scripted user: answers to questions, follow-ups once the agent has delivered, and its limits.
 
     ``patience`` is how many questions in a row may go unanswered before the user gives up. Unless it ``approves``, the
-    user declines what must be confirmed. ``does`` is what it does before it says one of these lines.
+    user declines what must be confirmed. ``does`` is what it does before it says one of these lines,
+    ``when`` what has to be so in the world for it to say one.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -219,6 +222,7 @@ class Script:
     decline: str = "No, please leave it."
     patience: int = 3
     does: Mapping[str, PlannedAct] = field(default_factory=dict[str, PlannedAct])
+    when: Mapping[str, WorldCondition] = field(default_factory=dict[str, WorldCondition])
 
     def __hash__(self) -> int:
         return hash((self.answers, self.then, self.confirm, self.patience))
@@ -267,6 +271,8 @@ class Scenario:
     studies that the scenario is part of. ``offered`` is for scenarios that say themselves which tools a variant
     presents: it maps the variant to presented names, and each of these to its tool. ``original`` are milestones and
     minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. Code made a ``generated`` one.
+    ``events`` happen by themselves. Where several ``end_states`` are right, these are the milestones of each, the first
+    of them those in ``milestones``.
     ``cache`` keeps the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has
     none.
     """
@@ -299,6 +305,8 @@ class Scenario:
     original: Mapping[str, Any] | None = None
     generated: bool = False
     faults: tuple[FaultRule, ...] = ()
+    events: tuple[Happening, ...] = ()
+    end_states: tuple[tuple[Milestone, ...], ...] = ()
     cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
 
     @property

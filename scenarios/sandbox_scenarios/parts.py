@@ -15,6 +15,7 @@ from sandbox_mcp.engine.tools.injected import LOOKING, FaultRule
 from sandbox_mcp.engine.world import TableSchema
 from sandbox_mcp.engine.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
+from sandbox_scenarios.happenings import Happening, WorldCondition
 from sandbox_scenarios.model import (
     START,
     Answer,
@@ -38,7 +39,9 @@ from sandbox_scenarios.rows import ScenarioRows, cell_of
 from sandbox_scenarios.schema import (
     RawAct,
     RawCall,
+    RawCondition,
     RawConstraint,
+    RawEvent,
     RawFault,
     RawLine,
     RawMilestone,
@@ -65,7 +68,7 @@ class ScenarioParts:
     """Reads the parts of one scenario that name tables, columns or tools of its world."""
 
     def __init__(self, home: World, resolver: Resolver) -> None:
-        self._home = home
+        self.home = home
         self._resolver = resolver
         self.rows = ScenarioRows(home, resolver)
 
@@ -76,8 +79,13 @@ class ScenarioParts:
         for key, names in (("tools", raw.tools), ("without", raw.without), ("confirm", raw.confirm)):
             yield partial(self.tools, names or [], (key,))
         for kind, listed in (("milestones", raw.milestones or []), ("minefields", raw.minefields or [])):
-            for number, item in enumerate(listed):
-                yield partial(self._milestone, item, (kind, number))
+            for index, item in enumerate(listed):
+                yield partial(self._milestone, item, (kind, index))
+        for number, end in enumerate(raw.end_states):
+            for index, item in enumerate(end.milestones):
+                yield partial(self._milestone, item, ("end_states", number, "milestones", index))
+        for number, event in enumerate(raw.events):
+            yield partial(self.event, event, ("events", number))
         for i, solution in enumerate(raw.reference or []):
             for j, turn in enumerate(solution.turns):
                 yield partial(self.turn, turn, ("reference", i, "turns", j))
@@ -101,6 +109,7 @@ class ScenarioParts:
         script = raw.script
         default = Script()
         does: dict[str, PlannedAct] = {}
+        when: dict[str, WorldCondition] = {}
         return UserSpec(
             goal=raw.goal,
             opening=raw.opening,
@@ -111,11 +120,11 @@ class ScenarioParts:
             prompt=raw.prompt or "",
             script=Script(
                 answers=tuple(
-                    Answer(tuple(item.about), self._line(item, ("user", "script", "answers", i), does))
+                    Answer(tuple(item.about), self._line(item, ("user", "script", "answers", i), does, when))
                     for i, item in enumerate(script.answers)
                 ),
                 then=tuple(
-                    item if isinstance(item, str) else self._line(item, ("user", "script", "then", i), does)
+                    item if isinstance(item, str) else self._line(item, ("user", "script", "then", i), does, when)
                     for i, item in enumerate(script.then)
                 ),
                 confirm=script.confirm or default.confirm,
@@ -124,20 +133,32 @@ class ScenarioParts:
                 decline=script.decline or default.decline,
                 patience=script.patience or default.patience,
                 does=does,
+                when=when,
             ),
         )
 
-    def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct]) -> str:
-        """Line of the user at this place; an act that comes before it is noted under these words."""
+    def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct], when: dict[str, WorldCondition]) -> str:
+        """Line of the user at this place; its act and its condition are noted under these words."""
+        says = self._said(raw, where, does)
+        if raw.when is not None:
+            condition = self.condition(raw.when, (*where, "when"))
+            if when.setdefault(says, condition) != condition:
+                raise ProblemError(
+                    (*where, "when"), f"another line also says {says!r}, when something else is so; word one otherwise"
+                )
+        return says
+
+    def _said(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct]) -> str:
+        """Words of a line; an act that comes before it is noted under them."""
         if raw.does is None:
             if not raw.say:
                 raise ProblemError(where, "expected what the user says under 'say', or an act of its under 'does'")
             return raw.say
         act = RawAct(act=raw.does) if isinstance(raw.does, str) else raw.does
-        tool = self._home.user_acts.get(act.act)
+        tool = self.home.user_acts.get(act.act)
         if tool is None:
-            known = ", ".join(self._home.user_acts) or "none"
-            told = f"users of world {self._home.name!r} cannot do {act.act!r}; what they can do: {known}"
+            known = ", ".join(self.home.user_acts) or "none"
+            told = f"users of world {self.home.name!r} cannot do {act.act!r}; what they can do: {known}"
             raise ProblemError((*where, "does"), told)
         _check_complete(tool, act.arguments, (*where, "does"))
         schemas = {item.name: item.value for item in tool.parameters}
@@ -149,10 +170,66 @@ class ScenarioParts:
             told = f"nothing is called {lost[0]!r} there; what came of the act is {{{tool.name}}}"
             raise ProblemError((*where, "say"), told)
         planned = PlannedAct(tool.name, dict(act.arguments))
+        number = 1
+        while not raw.say and replace(does.get(says, planned), place="") != planned:  # the same act in another way
+            number += 1
+            says = f"{{{tool.name} {number}}}"
+        planned = replace(planned, place=says if number > 1 else "")
         if does.setdefault(says, planned) != planned:
             told = f"another line also says {says!r}, and does something else; tell them apart under 'say'"
             raise ProblemError((*where, "does"), told)
         return says
+
+    # -- what happens by itself -----------------------------------------------------------------------------------
+
+    def condition(self, raw: RawCondition, where: PartPath) -> WorldCondition:
+        """A condition on the state of the world."""
+        schema = self.rows.schema(raw.table, (*where, "table"))
+        if (raw.has is None) == (raw.lacks is None):
+            raise ProblemError(where, "expected either 'has' or 'lacks', with cells of a row")
+        key, written = ("has", raw.has) if raw.has is not None else ("lacks", raw.lacks or {})
+        cells = self.rows.cells(schema, written, (*where, key))
+        return WorldCondition(schema.name, cells, raw.least, lacks=raw.has is None)
+
+    def events(self, raws: Sequence[RawEvent]) -> Iterator[Happening]:
+        """What happens by itself in the course of a session."""
+        names = {event.name for event in self.home.events}
+        for index, raw in enumerate(raws):
+            if raw.id in names:
+                raise ProblemError(("events", index, "id"), f"there are two events of the name {raw.id!r}")
+            names.add(raw.id)
+            yield self.event(raw, ("events", index))
+
+    def event(self, raw: RawEvent, where: PartPath) -> Happening:
+        """Something that happens once by itself."""
+        if raw.when is None and raw.at is None:
+            raise ProblemError(where, f"event {raw.id!r} needs a condition under 'when', or a moment under 'at'")
+        if not (raw.adds or raw.updates or raw.notice):
+            raise ProblemError(where, f"event {raw.id!r} does nothing; say what under 'adds', 'updates' or 'notice'")
+        return Happening(
+            raw.id,
+            self.condition(raw.when, (*where, "when")) if raw.when else None,
+            None if raw.at is None else self._moment(raw.at, (*where, "at")),
+            raw.after,
+            {table: self.rows.of_table(table, rows, "adds", where) for table, rows in raw.adds.items()},
+            {table: self._updates(table, rows, (*where, "updates", table)) for table, rows in raw.updates.items()},
+            raw.notice,
+        )
+
+    def _moment(self, written: Any, where: PartPath) -> float:
+        with at(*where):
+            value = self._resolver.plain(written)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ProblemError(where, f"expected a date and time such as 2026-03-02 09:00:00, not {written!r}")
+        return float(value)
+
+    def _updates(self, table: str, rows: Mapping[str, Any], where: PartPath) -> Mapping[str, Mapping[str, Any]]:
+        schema = self.rows.schema(table, where)
+        labelled = {schema.label: rows} if schema.single else rows
+        return {
+            self._resolver.row_id(table, str(label)): self.rows.cells(schema, row, (*where, str(label)))
+            for label, row in labelled.items()
+        }
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
@@ -184,12 +261,12 @@ class ScenarioParts:
             yield FaultRule(raw.tool, raw.kind, *bounds)
 
     def _tool(self, name: str, where: PartPath) -> Tool:
-        tool = self._home.agent_tools.get(name)
-        if tool is None and name in self._home.user_acts:
+        tool = self.home.agent_tools.get(name)
+        if tool is None and name in self.home.user_acts:
             told = f"{name!r} is what users do and no tool of the agent's; the user's script has it under 'does'"
             raise ProblemError(where, told)
         if tool is None:
-            raise ProblemError(where, f"unknown tool {name!r}; {closest(name, self._home.agent_tools)}")
+            raise ProblemError(where, f"unknown tool {name!r}; {closest(name, self.home.agent_tools)}")
         return tool
 
     def turn(self, raw: RawTurn, where: PartPath) -> PlannedTurn:
@@ -236,9 +313,9 @@ class ScenarioParts:
 
     # -- milestones -----------------------------------------------------------------------------------------------
 
-    def milestones(self, raws: list[RawMilestone], kind: str) -> Iterable[Milestone]:
-        """Milestones or minefields."""
-        return (self._milestone(raw, (kind, index)) for index, raw in enumerate(raws))
+    def milestones(self, raws: list[RawMilestone], *where: str | int) -> Iterable[Milestone]:
+        """Milestones or minefields that stand at this place."""
+        return (self._milestone(raw, (*where, index)) for index, raw in enumerate(raws))
 
     def _milestone(self, raw: RawMilestone, where: PartPath) -> Milestone:
         if raw.id == START:

@@ -52,17 +52,29 @@ class ScenarioRows:
                 raise ProblemError((place,), told)
         return snapshot_of(tables)
 
-    def of_table(self, name: str, rows: Any, place: str) -> dict[str, dict[str, Cell]]:
-        """The rows of one table."""
-        schema = self.schema(name, (place, name))
+    def cells(self, schema: TableSchema, row: Any, where: PartPath) -> dict[str, Cell]:
+        """Some cells of a row of a table."""
+        if not isinstance(row, dict):
+            raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")
+        found: dict[str, Cell] = {}
+        for name, written in cast("dict[str, Any]", row).items():
+            place = (*where, str(name))
+            found[name] = self._written(self.column(schema, name, place), written, place)
+        return found
+
+    def of_table(self, name: str, rows: Any, place: str, before: PartPath = ()) -> dict[str, dict[str, Cell]]:
+        """The rows of one table; ``place`` is the key they stand under, behind the path ``before``."""
+        schema = self.schema(name, (*before, place, name))
         if schema.fixed is not None:
-            raise ProblemError((place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them")
+            raise ProblemError(
+                (*before, place, name), f"the rows of table {name!r} are fixed; a scenario cannot set them"
+            )
         labelled = {schema.label: rows} if schema.single else rows
         if not isinstance(labelled, dict):
-            raise ProblemError((place, name), "expected a mapping of labels to rows")
+            raise ProblemError((*before, place, name), "expected a mapping of labels to rows")
         found: dict[str, dict[str, Cell]] = {}
         for label, row in cast("dict[str, Any]", labelled).items():
-            where = (place, name) if schema.single else (place, name, str(label))
+            where = (*before, place, name) if schema.single else (*before, place, name, str(label))
             key = self._resolver.row_id(name, str(label))
             if not isinstance(row, dict):
                 raise ProblemError(where, f"expected a mapping of columns to values, not {row!r}")

@@ -35,6 +35,15 @@ class RawClock(Strict):
     step: float | None = Field(default=None, ge=0)
 
 
+class RawCondition(Strict):
+    """A condition on a table: it ``has`` at least ``least`` rows with these cells, or ``lacks`` them."""
+
+    table: str
+    has: dict[str, Any] | None = None
+    lacks: dict[str, Any] | None = None
+    least: int = Field(default=1, ge=1)
+
+
 class RawAct(Strict):
     """Something that the user does, of what its world lets users do."""
 
@@ -43,10 +52,14 @@ class RawAct(Strict):
 
 
 class RawLine(Strict):
-    """Line of the user, and the act before it; ``{name}`` is what came of that act, and all it says by default."""
+    """Line of the user, the act before it, and when it is said.
+
+    ``{name}`` is what came of the act, and all that it says by default.
+    """
 
     say: str = ""
     does: str | RawAct | None = None
+    when: RawCondition | None = None
 
 
 class RawAnswer(RawLine):
@@ -151,6 +164,25 @@ class RawMilestone(RawConstraint):
     all_of: list[RawConstraint] | None = Field(default=None, alias="all", min_length=1)
 
 
+class RawEndState(Strict):
+    """One of several states that are right at the end: milestones beside those of the scenario."""
+
+    about: str = ""
+    milestones: list[RawMilestone] = Field(min_length=1)
+
+
+class RawEvent(Strict):
+    """Something that happens once, at a moment, or when a condition holds, or seconds after that."""
+
+    id: Name
+    when: RawCondition | None = None
+    at: Any = None
+    after: float = Field(default=0.0, ge=0)
+    adds: dict[str, dict[str, Any]] = {}
+    updates: dict[str, dict[str, Any]] = {}
+    notice: str | None = None
+
+
 class RawFault(Strict):
     """A fault that strikes one call of a tool once: the n-th, or with ``call: [1, 3]`` one of these by the seed."""
 
@@ -190,7 +222,7 @@ class RawScenario(Strict):
     confirm: list[str] | None = None
     gates: list[str] | None = None
     sign_in: bool = False
-    max_turns: int | None = Field(default=None, ge=2)
+    max_turns: int | None = Field(default=None, ge=1)
     max_calls: int | None = Field(default=None, ge=1)
     idle_score: str | None = None
     original: dict[str, Any] | None = None
@@ -198,6 +230,8 @@ class RawScenario(Strict):
     choose: list[dict[str, Any]] = []
     generate: RawGenerator | None = None
     faults: list[RawFault] = []
+    events: list[RawEvent] = []
+    end_states: list[RawEndState] = []
 
 
 class RawFile(Strict):

@@ -20,6 +20,7 @@ from sandbox_mcp.engine.world import Clock, Running, Snapshot, snapshot_of
 from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.engine.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
+from sandbox_scenarios.happenings import HAPPENED, Happening, Happenings
 from sandbox_scenarios.instances import split
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.variants import BASE, without_faults
@@ -44,6 +45,16 @@ class FallenDue:
     row: str
     moment: float
 
+    @property
+    def name(self) -> str:
+        """The name of the event."""
+        return self.event.name
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What a log keeps with the notice of it."""
+        return {self.event.table.name: self.row}
+
 
 def failed(failure: WorldFailedError) -> CallError:
     """Failure of a call in a log, where the world's own code broke."""
@@ -63,7 +74,7 @@ def home_of(started: SessionStarted) -> World:
 class Stage:
     """One world that calls are made in. ``running`` is its state and clock, ``gates`` what stands before its tools."""
 
-    __slots__ = ("_began", "faults", "gates", "home", "running")
+    __slots__ = ("_began", "faults", "gates", "happenings", "home", "running")
 
     def __init__(
         self, home: World, state: Snapshot, clock: Clock, played: tuple[str, str, int],
@@ -84,6 +95,7 @@ class Stage:
         self.gates = Gates(seed, confirm, rules)
         struck = FaultRates(rates, f"{seed}/{trial}") if rates else NEVER
         self.faults = InjectedFaults(faults, seed, struck)
+        self.happenings = Happenings(())
         self._began = state
 
     @classmethod
@@ -97,6 +109,7 @@ class Stage:
             scenario.home, scenario.world, scenario.clock, played, scenario.confirm, rules, knowledge, scenario.faults,
             trial,
         )  # fmt: skip
+        stage.happenings = Happenings(scenario.events)
         with stage.running.transaction() as transaction:
             scenario.home.begin(transaction)
         stage._began = stage.state
@@ -181,18 +194,26 @@ class Stage:
         ]
         return sorted(found, key=lambda due: due.moment)
 
-    def let_happen(self, since: float, happened: set[FallenDue]) -> Iterator[tuple[FallenDue, Outcome, str | None]]:
+    def let_happen(
+        self, since: float, happened: set[FallenDue]
+    ) -> Iterator[tuple[FallenDue | Happening, Outcome, str | None]]:
         """Let everything happen that has fallen due after ``since``, one after the other, and count it as happened.
+
+        What the world lets happen comes before what the scenario does.
 
         Raises:
             WorldFailedError: the world's own code broke.
         """
         for _ in range(MAX_EVENTS):
             due = next((due for due in self.due(since) if due not in happened), None)
-            if due is None:
+            if due is not None:
+                happened.add(due)
+                yield (due, *self.happen(due))
+                continue
+            item = next(self.happenings.due(self.state, self.now), None)
+            if item is None:
                 return
-            happened.add(due)
-            yield (due, *self.happen(due))
+            yield item, Outcome(None, {}, result=item.notice, changes=item.happen(self.running)), item.notice
 
     def happened(self, event: Message | ToolCall) -> list[FallenDue]:
         """Events that a log records as happened by themselves and not recalled yet."""
@@ -204,6 +225,8 @@ class Stage:
         else:
             named = [due for due in self.home.events if due.table.name in event.meta]
             rows = {due.table.key: event.meta[due.table.name] for due in named}
+        if not named:
+            self.happenings.happened(event.name if isinstance(event, ToolCall) else str(event.meta.get(HAPPENED)))
         found: list[FallenDue] = []
         for due in named:
             id_ = rows.get(due.table.key)

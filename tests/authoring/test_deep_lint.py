@@ -70,8 +70,8 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
         SOUND,
         {REPLY: "reply: I texted Tomas. Is that okay?"},
     ),
-    "no room for a question": ("ask:1", SWITCH, {"    reference:": "    max_turns: 4\n    reference:"}),
-    "no room for an odd question": ("odd:1", SWITCH, {"    reference:": "    max_turns: 4\n    reference:"}),
+    "no room for a question": ("ask:1", SWITCH, {"    reference:": "    max_turns: 2\n    reference:"}),
+    "no room for an odd question": ("odd:1", SWITCH, {"    reference:": "    max_turns: 2\n    reference:"}),
     "no room for a look": ("read:1:1", SWITCH, {"    reference:": "    max_calls: 2\n    reference:"}),
     "points for nothing": (
         "idle",
@@ -193,7 +193,7 @@ UNPLAYABLE: Mapping[str, tuple[Mapping[str, str], str]] = {
         {REPLY: "reply: I texted ${found.0.nmae}."},
         "gets its score, but not all of it can be done: the solution needs 'found.0.nmae', but",
     ),
-    "too few turns": ({"  - name:": "  - max_turns: 2\n    name:"}, "the session ended with 'max_turns'"),
+    "too few turns": ({"  - name:": "  - max_turns: 1\n    name:"}, "the session ended with 'max_turns'"),
     "too few calls": ({"  - name:": "  - max_calls: 1\n    name:"}, "the session ended with 'max_calls'"),
 }
 

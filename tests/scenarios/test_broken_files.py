@@ -129,7 +129,7 @@ BODIES = {
     "text expected": (f"about: 3 {HERE}", "about: expected text, not 3"),
     "true or false expected": (f"abstract: perhaps {HERE}", "abstract: expected true or false, not 'perhaps'"),
     "a number expected": (f"max_turns: many {HERE}", "max_turns: expected a whole number, not 'many'"),
-    "too few turns": (f"max_turns: 1 {HERE}", "max_turns: expected at least 2, not 1"),
+    "too few turns": (f"max_turns: 0 {HERE}", "max_turns: expected at least 1, not 0"),
     "no patience": (f"user:\n  script:\n    patience: 0 {HERE}", "user.script.patience: expected at least 1, not 0"),
     "an answer to nothing": (
         f"user:\n  script:\n    answers:\n      - about: [] {HERE}\n        say: Hm.",

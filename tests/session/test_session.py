@@ -111,12 +111,12 @@ def test_arguments_that_are_no_object_are_kept_as_they_came() -> None:
     assert call.raw_arguments == "[false]"
 
 
-def test_the_limit_on_turns_ends_a_session() -> None:
-    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=4))
-    for _ in range(2):
+def test_the_limit_on_turns_ends_a_session_and_counts_no_calls() -> None:
+    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=1))
+    for _ in range(20):
         assert session.call("set_wifi_status", {"on": True}).error == "ValueError: wifi is already on"
+    assert run(lambda: session.say("Shall I?")).reason == "max_turns"
     assert "over" in (session.call("set_wifi_status", {"on": False}).error or "")
-    assert session.ended == "max_turns"
     assert isinstance(log.events[-1], SessionEnded)
 
 
@@ -147,7 +147,7 @@ def test_a_user_who_goes_on_when_no_call_is_left_ends_the_session_by_the_limit_o
 
 
 def test_the_agents_last_words_count_even_at_the_limit() -> None:
-    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=3))
+    session, log = opened(dataclasses.replace(WIFI_OFF, max_turns=1))
     session.call("set_wifi_status", {"on": False})
     assert run(lambda: session.say("Wifi is off.")).reason == "max_turns"
     assert [event.content for event in log.events if isinstance(event, Message)][-1] == "Wifi is off."

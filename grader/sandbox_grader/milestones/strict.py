@@ -89,18 +89,28 @@ def evaluate(scenario: Scenario, trajectory: Trajectory, settled: Settled = NOTH
     sum largest; 1 for a scenario without any. A minefield that was met voids it; what unexplained changes leave of it
     is in :data:`sandbox_grader.milestones.unwanted.GRADES`. ``settled`` are doubts that a judge or people have settled.
     What the agent worked out without a computing tool counts as :mod:`sandbox_grader.milestones.worked_out` tells.
+    Where several end states are right, the one that the session is nearest to counts.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 
     Raises:
         GraderError: the scenario's milestones refer to each other in a circle or to unknown ones.
     """
+    if scenario.end_states:
+        found = [evaluate(ending, trajectory, settled) for ending in endings(scenario)]
+        return max(found, key=lambda result: (result.score, result.milestone_score))
     check(scenario)
     result = _best(scenario, trajectory, Doubts(settled))
     if result.doubts:
         lost = _best(scenario, trajectory, Doubts(settled, stated=False)).high
         result = replace(result, lost=lost, doubts=result.doubts if lost < result.high - TIE else ())
     return result
+
+
+@lru_cache(maxsize=1024)
+def endings(scenario: Scenario) -> tuple[Scenario, ...]:
+    """The scenario once for each end state that is right, each with the milestones of that state alone."""
+    return tuple(replace(scenario, milestones=end, end_states=()) for end in scenario.end_states) or (scenario,)
 
 
 TIE = 1e-9

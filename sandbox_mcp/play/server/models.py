@@ -63,7 +63,7 @@ class SessionInfo(Body):
     seed: int
     trial: int
     user_channel: UserChannel
-    turns: int = Field(description="Messages and calls so far; a call counts twice.")
+    turns: int = Field(description="Messages of the agent so far.")
     calls: int = Field(description="Tool calls of the agent so far.")
     over: bool
     reason: EndReason | None = Field(description="How it ended; null while it goes on.")

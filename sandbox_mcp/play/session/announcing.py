@@ -47,9 +47,9 @@ class Announcements:
         now = self._stage.now
         for due, outcome, notice in self._stage.let_happen(self._since, self._happened):
             if outcome.changes:
-                self._recorder.call(due.event.name, outcome, now, NOTHING, "environment")
+                self._recorder.call(due.name, outcome, now, NOTHING, "environment")
             if notice is not None:
-                self._recorder.message("environment", "agent", notice, now, {due.event.table.name: due.row})
+                self._recorder.message("environment", "agent", notice, now, due.meta)
                 self._untold.append(notice)
                 self.notices.append(Notice(now, notice))
                 self.on_notice()
@@ -76,6 +76,7 @@ class Announcements:
             self.notices.append(Notice(event.clock, event.content))
 
     def _had_its_say(self, now: float) -> None:
+        self._stage.happenings.look(self._stage.state, now)
         self._since = now
         self._happened.clear()
 

@@ -19,6 +19,7 @@ from sandbox_mcp.engine.tools.injected import INJECTED
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
+from sandbox_mcp.engine.world import Change
 from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.play.session.live_servers import live_worlds
 
@@ -58,7 +59,7 @@ def differences(trajectory: Trajectory, scenario: Scenario | None = None) -> Ite
                 yield ReplayDifference(event.seq, "caller", text_of(event.called), '"nothing that a user can do here"')
             continue
         if event.caller == "environment":
-            yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event).changes)])
+            yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event, scenario))])
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
             if event.changes:
@@ -119,13 +120,20 @@ def _again(stage: Stage, event: ToolCall) -> Outcome:
         return Outcome(tool, event.arguments, fault=failed(failure))
 
 
-def _happened_again(stage: Stage, event: ToolCall) -> Outcome:
+def _happened_again(stage: Stage, event: ToolCall, scenario: Scenario | None) -> tuple[Change, ...]:
+    """Changes of what happened by itself; what a scenario let happen is only known from it, and else believed."""
     stage.set_time(event.clock)
+    if all(known.name != event.name for known in stage.home.events):
+        item = next((one for one in scenario.events if one.id == event.name), None) if scenario else None
+        if scenario is None:
+            stage.running.replay(event.changes)
+            return event.changes
+        return item.happen(stage.running) if item else ()
     due = next(iter(stage.happened(event)), None)
     try:
-        return stage.happen(due)[0] if due else Outcome(None, event.arguments)
+        return stage.happen(due)[0].changes if due else ()
     except WorldFailedError:
-        return Outcome(None, event.arguments)
+        return ()
 
 
 def unlike(seq: int, values: Iterable[tuple[str, Any, Any]]) -> Iterator[ReplayDifference]:

@@ -1,9 +1,9 @@
 """A session: one agent, one simulated user, one world, one message bus, one log.
 
 Policy: the last recipient speaks next. The agent speaks to the environment by calling tools and to the user by saying
-something; the user answers or ends the conversation. Whoever drives, the log is the same. A turn is one message on the
-bus, and a tool call is two (the call and its result), as in ToolSandbox, appendix A.3. What cannot be recorded has not
-happened: a session whose log cannot be written is over at once, and says so.
+something; the user answers or ends the conversation. Whoever drives, the log is the same. The agent's messages to the
+user and its calls have a limit each, and when either is nearly used up, the agent is told. What cannot be recorded has
+not happened: a session whose log cannot be written is over at once, and says so.
 """
 
 import json
@@ -18,6 +18,7 @@ from sandbox_scenarios.stage import NOTHING, OPENING, Stage, failed
 from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.engine.own_code import told
+from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.talk.text import without_reasoning
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.declared import OfSession
@@ -37,6 +38,9 @@ from sandbox_mcp.play.users import Line, User, UserAct, UserError, UserTurn
 
 OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
+FEW_CALLS = 5
+"""When so many calls are left, the agent is told."""
+LAST_MESSAGE = "your next message is the last in this session"
 _Value = TypeVar("_Value")
 
 
@@ -164,7 +168,7 @@ class Session:
         self._announce()
         if order:
             last = order[-1].index
-            results[last] = results[last].with_notices(self.announcements.take())
+            results[last] = results[last].with_notices([*self.announcements.take(), *self._few_calls(len(order))])
 
     def _failed(
         self, failure: WorldFailedError, due: Due | None, clock: float, batch: str, calls: Sequence[AgentCall]
@@ -226,7 +230,7 @@ class Session:
             for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
                 outcome = Outcome(made.tool, made.arguments, result=made.result)
                 self._record(made.tool.name, outcome, self.stage.now, caller="user")
-            came = {act.name: self._act(act) for act in turn.does}
+            came = [(act.shown, self._act(act)) for act in turn.does]
         except UserError as error:
             return self._over("user_failed", str(error))
         except WorldFailedError as failure:
@@ -239,8 +243,8 @@ class Session:
             self._record(END, outcome, clock, turn.meta, caller="user")
             return self._over("user_ended")
         says = turn.says
-        for name, result in came.items():  # what came of its acts stands where it says ``{act}``
-            says = says.replace(f"{{{name}}}", result)
+        for place, result in came:  # what came of its acts stands where it says ``{act}``
+            says = says.replace(place, result, 1)
         self._say("user", says, turn.meta)
         self._announce()
         if self.ended is not None:
@@ -248,7 +252,8 @@ class Session:
         limit = self._limit()
         if limit:
             return self._over(limit)
-        return Reply(says, over=False, notices=tuple(self.announcements.take()))
+        last = (LAST_MESSAGE,) if self.turns == self.spec.scenario.max_turns - 1 else ()
+        return Reply(says, over=False, notices=(*self.announcements.take(), *last))
 
     async def _users_turn(self) -> UserTurn:
         """The user's turn: what it says and does about the agent's last words.
@@ -337,9 +342,12 @@ class Session:
     def has_notices(self) -> bool:
         """True if something may fall due in this world, and there may thus be something to announce."""
         due = {event.table.name for event in self.stage.home.events}
-        return bool(due) and (
-            any(self.stage.state.table(table) for table in due)
-            or any(tool.tool.may_write(due) for tool in self._calls.actions.values())
+        return any(event.notice for event in self.spec.scenario.events) or (
+            bool(due)
+            and (
+                any(self.stage.state.table(table) for table in due)
+                or any(tool.tool.may_write(due) for tool in self._calls.actions.values())
+            )
         )
 
     def shown(self, event: ToolCall) -> CallResult:
@@ -359,25 +367,28 @@ class Session:
             if isinstance(event, ToolCall):
                 self.stage.recall(event)
                 self._count_call(event.caller)
-                if event.caller == "agent" and event.error is None and event.tool is not None:
+                if event.caller == "agent" and (event.error is None or event.changes) and event.tool is not None:
                     self._hearing.called(event.tool, event.arguments)
             elif event.sender in ("user", "agent"):
                 self._dialogue.append(self._line(event.sender, event.content))
-                self.turns += 1
-        self.turns = max(0, self.turns - 1)  # the opening does not count
+                self.turns += event.sender == "agent"
         self.ended = trajectory.ended.reason if trajectory.ended else None
         self._recorder.go_on(trajectory)
 
     def _count_call(self, caller: Role) -> None:
         if caller == "agent":
             self.calls += 1
-            self.turns += 2
 
     def _refusal(self) -> CallResult | None:
         limit = self._limit()
         if self.ended is None and limit:
             self.end(limit)
         return CallResult({}, OVER) if self.over else None
+
+    def _few_calls(self, made: int) -> Sequence[str]:
+        """Warning that few calls are left, once, with the result of the batch that left so few."""
+        left = self.spec.scenario.max_calls - self.calls
+        return (f"{counted(max(left, 0), 'call')} left in this session",) if left <= FEW_CALLS < left + made else ()
 
     def _limit(self) -> EndReason | None:
         """The limit of the scenario that has been reached."""
@@ -393,10 +404,14 @@ class Session:
         other: Role = "agent" if speaker == "user" else "user"
         self._recorder.message(speaker, other, text, self.stage.tick(), meta)
         self._dialogue.append(self._line(speaker, text))
-        self.turns += 1
+        self.turns += speaker == "agent"
 
     def _line(self, speaker: Role, text: str) -> Line:
-        return Line("user", text) if speaker == "user" else self._hearing.line(text)
+        if speaker == "user":
+            return Line("user", text)
+        conditions = self.spec.scenario.user.script.when.items()
+        holds = frozenset(line for line, condition in conditions if condition.holds(self.stage.state))
+        return replace(self._hearing.line(text), holds=holds)
 
     def _announce(self) -> None:
         """Let the world have its say."""
@@ -434,7 +449,7 @@ class Session:
     ) -> CallResult:
         self._count_call(caller)
         self._recorder.call(name, outcome, clock, meta, caller, batch)
-        if caller == "agent" and outcome.fault is None and outcome.tool is not None:
+        if caller == "agent" and (outcome.fault is None or outcome.changes) and outcome.tool is not None:
             self._hearing.called(outcome.tool.name, outcome.arguments)
         return self._calls.shown(outcome, meta)
 

@@ -17,7 +17,8 @@ class Line:
 
     Of an agent's line the session may know more: how many ``calls`` have succeeded since the user last spoke (None
     where they are not counted), whether all that the user wants is ``met`` in the world, and how to ``act`` there
-    before it is answered: what came of an act is told at once.
+    before it is answered: what came of an act is told at once. ``holds`` are the lines of the user's script whose
+    condition is true in the world at that moment.
     """
 
     speaker: Literal["user", "agent"]
@@ -25,6 +26,7 @@ class Line:
     calls: int | None = None
     met: bool = False
     act: "Callable[[UserAct], str] | None" = field(default=None, compare=False, repr=False)
+    holds: frozenset[str] = frozenset()
 
 
 LONGEST_READ = 12_000
@@ -48,10 +50,19 @@ class UserCall:
 
 @dataclass(frozen=True, slots=True)
 class UserAct:
-    """Something the user does in the world: one of the acts that the world offers it, by name."""
+    """Something the user does in the world: one of the acts that the world offers it, by name.
+
+    ``place`` stands in what the user says for what came of it; by default that is the name in braces.
+    """
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    place: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Text that becomes what came of the act."""
+        return self.place or f"{{{self.name}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,8 @@ class UserTurn:
     """What the user does next: says something, or ends the conversation (and then says nothing).
 
     ``confirms`` are codes of actions that the user lets the agent carry out, ``calls`` what it has called before it
-    spoke. ``does`` is done in the world before it speaks; ``{name}`` in what it says becomes what came of that act.
+    spoke. ``does`` is done in the world before it speaks, in this order; ``{name}`` in what it says becomes what came
+    of that act.
     ``meta`` is recorded with the message: for a model, which one and how many tokens.
     """
 

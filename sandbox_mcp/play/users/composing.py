@@ -62,15 +62,31 @@ _NOW = (
 """Questions about now, each with the catch words of the answers that are meant for it."""
 
 
+def in_asked_order(answers: Sequence[Answer], text: str) -> list[Answer]:
+    """The answers in the order in which a text touches their catch words; those that it does not touch come first."""
+    low = plain(text).lower()
+    return sorted(
+        answers,
+        key=lambda item: min(
+            (place for phrase in item.about if (place := _place(low, phrase.lower())) >= 0), default=-1
+        ),
+    )
+
+
 def _touches(text: str, phrase: str) -> bool:
     """True if a phrase occurs in a text as whole words."""
+    return _place(text, phrase) >= 0
+
+
+def _place(text: str, phrase: str) -> int:
+    """Place of a phrase in a text, as whole words; -1 if it does not occur so."""
     start = text.find(phrase)
     while start >= 0:
         end = start + len(phrase) + (text[start + len(phrase) :][:1] == "s")
         if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
-            return True
+            return start
         start = text.find(phrase, start + 1)
-    return False
+    return -1
 
 
 def requests(text: str) -> str:

@@ -6,12 +6,12 @@ believes what it is told, and leaves only when it was delivered to, was refused,
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from sandbox_scenarios.model import Clock, Script, UserSpec
+from sandbox_scenarios.model import Answer, Clock, Script, UserSpec
 
 from sandbox_mcp.engine.talk.acts import Act, ActReading, read_acts
 from sandbox_mcp.engine.talk.patterns import any_case
@@ -66,15 +66,20 @@ class ScriptedUser:
         opening = self.opening or next((line.text for line in dialogue if line.speaker == "user"), "")
         codes = codes_in(heard[-1].text) if self.script.approves and heard else ()
         says = _Standing(self, opening).after(heard)
-        done = [act for line, act in self.script.does.items() if f" {line} " in f" {says or ''} "]
-        return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments) for act in done))
+        said = f" {says or ''} "
+        lines = sorted(
+            (line for line in self.script.does if f" {line} " in said), key=lambda line: said.index(f" {line} ")
+        )
+        done = (self.script.does[line] for line in lines)
+        return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments, act.place) for act in done))
 
 
 class _Standing:
     """Where the script stands, refolded from the agent's lines each time."""
 
     def __init__(self, user: ScriptedUser, opening: str) -> None:
-        self._script = user.script
+        self._whole = self._script = user.script
+        self._holds: frozenset[str] = frozenset()
         self._wants_not = user.wants_not
         self._today = user.today
         self._place = user.place
@@ -96,7 +101,15 @@ class _Standing:
     def _wish(self) -> str:
         return self._wishes[-1] if self._wishes else ""
 
+    def _says_now(self, words: str) -> bool:
+        """True unless these words are for another state of the world."""
+        return words not in self._whole.when or words in self._holds
+
     def _answer(self, line: Line) -> str | None:
+        if self._whole.when:
+            self._holds = line.holds
+            fitting = tuple(item for item in self._whole.answers if self._says_now(item.say))
+            self._script = replace(self._whole, answers=fitting)
         if codes_in(line.text):
             self._waited = 0
             return self._script.confirm if self._script.approves else self._script.decline
@@ -105,12 +118,15 @@ class _Standing:
         if self._declined and reading.act in _NOTHING_NEW:
             return self._next_wish()
         undone = [item for item in self._script.answers if item.say in self._script.does and item.say not in self._said]
-        if composing.hearing(undone, composing.requests(line.text)):
-            return self.facts(line, reading)  # what it is asked to do itself is no offer, whatever it follows
+        if asked := composing.hearing(undone, composing.requests(line.text)):
+            return self.facts(line, reading, asked)  # what it is asked to do itself is no offer, whatever it follows
         return POLICY[reading.act](self, line, reading)
 
-    def facts(self, line: Line, reading: ActReading) -> str | None:
-        """What it knows about what was asked; a yes as well where leave was asked in another sentence."""
+    def facts(self, line: Line, reading: ActReading, acts: Sequence[Answer] = ()) -> str | None:
+        """What it knows about what was asked; a yes as well where leave was asked in another sentence.
+
+        ``acts`` are asked of it elsewhere in the message, and done in the order in which they are named there.
+        """
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
         if here := composing.whereabouts(self._script.answers, asking, self._place, self._said):
             self._said.update(here)
@@ -118,8 +134,14 @@ class _Standing:
         about = composing.hearing(self._script.answers, asking)
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
         known = about or composing.hearing(self._script.answers, around)
+        known = [*known, *(item for item in acts if item not in known)]
         fresh = [item for item in known if item.say not in self._said]
         chosen = composing.untold(composing.unstated(fresh or known, reading, line.text), self._wish)
+        if self._script.does:
+            acts = [item for item in fresh if item.say in self._script.does]
+            ordered = iter(composing.in_asked_order(acts, line.text))
+            chosen = [next(ordered) if item in acts else item for item in chosen]
+            chosen += ordered  # an act says nothing of its own that could have been said before
         if known and all(item.say in self._said for item in known) and reading.has(Act.GIVES_UP):
             return self._move_on(reading)
         if chosen:
@@ -186,8 +208,8 @@ class _Standing:
         refused = [item.say for item in refused if item.say not in self._said]
         if composing.leaves_alone(offered):
             return self._wait(self._script.confirm)
-        if self._then:
-            taken = composing.answer_to_offer(offered, self._then[0], [*self._told, self._wish, reading.stated])
+        if coming := [wish for wish in self._then if self._says_now(wish)]:
+            taken = composing.answer_to_offer(offered, coming[0], [*self._told, self._wish, reading.stated])
             if taken is composing.Offered.ITS_WISH:
                 wish = self._next_wish()
                 spent = wish is None or composing.is_spent(wish, self._told)
@@ -251,7 +273,7 @@ class _Standing:
         while self._then:
             wish = self._then.pop(0)
             done = self._met and composing.is_spent(wish, self._told)
-            if wish not in self._said and not done:
+            if wish not in self._said and not done and self._says_now(wish):
                 self._wishes.append(wish)
                 self._declined = False
                 return wish

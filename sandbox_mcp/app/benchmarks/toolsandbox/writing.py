@@ -136,6 +136,7 @@ class _Base:
             "milestones": milestones.written(nodes, edges, ids),
             "minefields": milestones.written(mines, mine_edges, ids),
             "allows": {"reminder": ["creation_timestamp"]},
+            "max_turns": max(1, source["max_messages"] // 2),
             "max_calls": max(1, source["max_messages"] // 2),
             "original": {
                 "milestones": nodes, "milestone_edges": edges, "minefields": mines, "minefield_edges": mine_edges,
