@@ -30,7 +30,8 @@ class _Talking:
     process: LineProcess
 
     async def turn(self, message: str) -> AgentTurn:
-        self.process.busy = True
+        await self.process.check_silent()
+        self.process.busy, self.process.awaited = True, 'a line {"type": "reply", ...}'
         await _tell(self.process, {"type": "user", "text": message})
         heard = await _hear(self.process)
         if heard["type"] != "reply":
@@ -103,7 +104,7 @@ class LineAgent(Agent):
 
     async def _introduced(self, process: LineProcess, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
         listening.start_soon(process.listen)
-        process.busy = True
+        process.busy, process.awaited = True, 'a line {"type": "ready"}'
         start: dict[str, Any] = {
             "type": "start",
             "protocol": PROTOCOL,

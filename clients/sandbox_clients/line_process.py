@@ -6,15 +6,18 @@ are told when it breaks.
 """
 
 import os
+import secrets
 import signal
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, cast
 
 import anyio
+import anyio.to_thread
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.text import TextReceiveStream
 
@@ -30,6 +33,8 @@ KEPT = 20
 """Lines of standard error that are remembered."""
 LONGEST_WORDS = 4000
 """Characters of standard error without an end of line that are remembered."""
+MARK = "SANDBOX_MCP_AGENT_PROCESS"
+"""Variable that all processes of one agent process have."""
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
@@ -38,7 +43,8 @@ class LineProcess:
     """A running command, and what it has written.
 
     ``busy`` says that an answer is due, so that the process cannot be asked anything else. ``rest`` is what it wrote
-    behind the last line that was read.
+    behind the last line that was read, ``awaited`` what it is to write next. ``mark`` is in the environment of all that
+    it starts, by which a child is found that has left its process group.
     """
 
     process: Process
@@ -47,6 +53,8 @@ class LineProcess:
     errors: deque[str] = field(default_factory=lambda: deque[str](maxlen=KEPT))
     unfinished: str = ""
     silent: anyio.Event = field(default_factory=anyio.Event)
+    awaited: str = ""
+    mark: str = ""
 
     @classmethod
     async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> "LineProcess":
@@ -56,16 +64,31 @@ class LineProcess:
             AgentError: it cannot be started.
         """
         try:
-            process = await anyio.open_process(command, env={**os.environ, **environment}, start_new_session=True)
+            mark = f"{MARK}={secrets.token_hex(8)}"
+            marked = {**os.environ, **environment, MARK: mark.partition("=")[2]}
+            process = await anyio.open_process(command, env=marked, start_new_session=True)
         except (OSError, ValueError) as error:
             reason = (isinstance(error, OSError) and error.strerror) or error
             raise AgentError(f"the agent's command {command[0]!r} cannot be started: {reason}") from error
-        return cls(process)
+        return cls(process, mark=mark)
 
     async def tell(self, line: str) -> None:
         """Write one line. If the process no longer reads, :meth:`hear` still gives what it said last."""
         with suppress(*GONE):
             await cast("ByteSendStream", self.process.stdin).send(line.encode("utf-8", "replace") + b"\n")
+
+    async def check_silent(self) -> None:
+        """See that it has written nothing since it was last asked, which would be taken for its next answer.
+
+        Raises:
+            AgentError: it has.
+        """
+        if not self.rest.strip():
+            with anyio.move_on_after(0), suppress(anyio.EndOfStream, *GONE):
+                self.rest += await cast("ByteReceiveStream", self.process.stdout).receive()
+        if unasked := self.rest.strip():
+            line = _text(unasked.split(b"\n")[0])[:300]
+            raise AgentError(f"the agent's process wrote {line!r} before it was asked; expected one answer a message")
 
     async def hear(self) -> str:
         """The next line, without its end; the last one need have none.
@@ -116,7 +139,8 @@ class LineProcess:
             with suppress(ValueError):
                 how = f"was killed by {signal.Signals(-code).name}"
         words = next((line.strip() for line in (self.unfinished, *reversed(self.errors)) if line.strip()), "")
-        return f"the agent's process {how}" + (f"; its last words: {words[:300]}" if words else "")
+        told = f"; its last words: {words[:300]}" if words else f"; expected {self.awaited}" if self.awaited else ""
+        return f"the agent's process {how}{told}"
 
     async def listen(self) -> None:
         """Remember the last lines of standard error, for as long as there are any."""
@@ -145,6 +169,7 @@ class LineProcess:
             with anyio.move_on_after(PATIENCE):
                 await self.process.wait()  # for the pipes as well, which a child in another session may hold open
                 await self.process.aclose()
+            await anyio.to_thread.run_sync(_kill_marked, self.mark)
 
     async def _gone(self) -> None:
         """Wait for the end of the process, whoever else may hold its pipes open."""
@@ -155,6 +180,17 @@ class LineProcess:
 
 def _text(line: bytes) -> str:
     return line.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _kill_marked(mark: str) -> None:
+    """Kill what has left the process group, as daemons do, found by the mark in its environment.
+
+    Only where the system shows environments in ``/proc``, as Linux does; elsewhere such a child lives on.
+    """
+    for place in Path("/proc").glob("[0-9]*/environ") if mark else ():
+        with suppress(OSError):
+            if mark.encode() in place.read_bytes().split(b"\0"):
+                os.kill(int(place.parent.name), signal.SIGKILL)
 
 
 def _signal(process: Process, name: Literal["SIGTERM", "SIGKILL"]) -> None:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from importlib import import_module
+from inspect import isfunction
 
 from sandbox_scenarios.problem import closest
 
@@ -94,7 +95,10 @@ def _own(name: str, settings: AgentSettings) -> Agent:
         return agent
     expected = "an Agent or an async function, or something that makes one from AgentSettings"
     gave = f"{type(found).__name__} that gives {type(made).__name__}" if callable(found) else type(found).__name__
-    raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {gave}")
+    hint = ""
+    if isfunction(found):  # most likely it would answer, and waits for nothing
+        hint = f"; for one that answers write 'async def {found.__name__}(asked):'"
+    raise UnknownAgentError(f"{name!r} is not an agent; expected {expected}, found {gave}{hint}")
 
 
 def _as_agent(found: object, name: str) -> Agent | None:

@@ -25,7 +25,8 @@ class _Talking:
     process: LineProcess
 
     async def turn(self, message: str) -> AgentTurn:
-        self.process.busy = True
+        await self.process.check_silent()
+        self.process.busy, self.process.awaited = True, "one line of text, the answer to the user"
         await self.process.tell(" ".join(message.splitlines()))
         said = await self.process.hear()
         self.process.busy = False

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,6 +33,22 @@ def write_whole(path: Path, data: str | bytes) -> None:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def check_regular(path: Path, *, links: bool = True) -> Path:
+    """See that a path leads to a regular file, or to nothing yet; gives it back.
+
+    A pipe would block whoever opens it, and a device takes what was meant to be kept. Without ``links`` a link is
+    refused as well, as in a folder of ours, across whose border nothing is written.
+
+    Raises:
+        OSError: it leads to something else.
+    """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG((path.stat() if links else path.lstat()).st_mode):
+            kind = "is a link or no regular file" if not links else "is no regular file"
+            raise OSError(errno.EINVAL, f"{path.name!r} {kind}", str(path))
+    return path
 
 
 def append_whole(descriptor: int, data: bytes, path: Path) -> None:

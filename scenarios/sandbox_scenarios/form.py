@@ -77,6 +77,8 @@ def validate(data: Any, path: str, lines: Lines) -> list[dict[str, Any]]:
             else:
                 words = _WORDS.get(fault["type"], str(fault["msg"]))
                 text = words.format(**fault.get("ctx", {}), input=_Shown(fault["input"]))
+                if not where and isinstance(fault["input"], list):
+                    text = "the file is a list; put its entries under 'scenarios:'"
             problem = ": ".join(filter(None, (*told, ".".join(parts), text)))
             faults.append(ScenarioFileError(path, lines.of(where), problem))
         raise ScenarioFileError.together(faults) from error

@@ -139,7 +139,7 @@ def test_a_user_that_is_a_model_needs_its_key_in_the_host() -> None:
         (["--scenario", "wifi_off", "--variant", "all_tool"], "unknown variant 'all_tool'"),
         (["--variant", "all_tools"], "the lobby has none of them"),
         (["--scenarios", "nowhere"], "nowhere: does not exist"),
-        (["--world", "nowhere"], "no scenario is of world 'nowhere'"),
+        (["--world", "nowhere"], "unknown world 'nowhere'; known: phone"),
         (["--session", "mine"], "say which with --state-dir"),
         (["--user", "llm"], "name one with --user-model"),
         (["--user", "human", "--scenario", "wifi_off", "--user-channel", "harness"], "add --user-channel tool"),
@@ -376,3 +376,12 @@ def test_a_place_that_needs_an_unset_variable_must_be_named(monkeypatch: pytest.
 )
 def test_an_entry_is_ours_if_it_starts_this_server_from_anywhere(entry: Any, ours: bool) -> None:
     assert is_ours(entry) == ours
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_regular_file_is_neither_read_nor_replaced(kind: str, tmp_path: Path) -> None:
+    place = tmp_path / "config.json"
+    os.mkfifo(place) if kind == "pipe" else place.symlink_to("/dev/null")
+    said = refused("cursor", "--write", "--config", str(place))
+    assert "is no regular file" in said
+    assert not place.is_file()

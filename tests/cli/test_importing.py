@@ -266,3 +266,9 @@ def test_what_is_no_half_of_anything_is_not_called_one(tmp_path: Path, lines: li
     (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert "holds the" not in (said := brought_in("openai-chat", tmp_path / "out", tmp_path / "a.jsonl").stderr)
     assert "in pieces" not in said
+
+
+def test_an_unknown_format_leads_to_the_one_for_any_json(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    result = CliRunner().invoke(group, ["import", "json", str(tmp_path / "x.json"), "-o", str(tmp_path / "out")])
+    assert "'any' with --mapping FILE reads other JSON" in str(result.exception)

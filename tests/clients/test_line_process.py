@@ -51,6 +51,10 @@ def answering(code: str, lasting: bool = False, after: str = "") -> str:
     return ANSWERING.replace("LASTING", str(lasting)) + indented + OTHER + rest
 
 
+READY = "sys.stdin.readline()\nsay(type='ready')\nsys.stdin.readline()\n"
+"""Become ready, and wait for the first message."""
+
+
 def agent_of(script: str, **options: Any) -> LineAgent:
     return LineAgent("mine", (sys.executable, "-IS", "-c", script), AgentSettings(), **options)
 
@@ -136,7 +140,7 @@ def test_its_last_line_need_have_no_end() -> None:
 
 @each("answer", ["[" * 100_000, '{"type": "reply", "text": "x", "usage": {"requests": NaN}}', '"x"'])
 def test_what_is_no_json_object_is_told(answer: str) -> None:
-    script = HEAD + f"say(type='ready')\nprint('''{answer}''', flush=True)\nsys.stdin.read()"
+    script = HEAD + READY + f"print('''{answer}''', flush=True)\nsys.stdin.read()"
     assert problem(script).endswith("expected one JSON object a line")
 
 
@@ -153,7 +157,7 @@ def test_what_is_no_json_object_is_told(answer: str) -> None:
 )
 def test_what_would_spoil_the_log_is_told(said: dict[str, Any], expected: str) -> None:
     reply = json.dumps({"type": "reply", "text": "Hi.", **said})
-    assert expected in problem(HEAD + f"say(type='ready')\nprint({reply!r}, flush=True)\nsys.stdin.read()")
+    assert expected in problem(HEAD + READY + f"print({reply!r}, flush=True)\nsys.stdin.read()")
 
 
 # how it ends
@@ -194,6 +198,22 @@ def test_children_that_it_leaves_are_killed_and_hold_nothing_up() -> None:
     pid = int(asked(answering("text = subprocess.Popen(['sleep', '60']).pid")))
     assert ends(pid)
     assert time.monotonic() - begun < line_process.PATIENCE
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not show environments")
+def test_children_that_leave_its_group_are_killed_as_well() -> None:
+    daemon = "text = subprocess.Popen(['sleep', '60'], start_new_session=True).pid"
+    assert ends(int(asked(answering(daemon))))
+
+
+def test_an_answer_that_was_not_asked_for_is_no_answer() -> None:
+    both = json.dumps({"type": "ready"}) + "\\n" + json.dumps({"type": "reply", "text": "Done."})
+    said = problem(HEAD + f"sys.stdin.readline()\nprint('{both}', flush=True)\nsys.stdin.read()")
+    assert said.endswith('"text": "Done."}\' before it was asked; expected one answer a message')
+
+
+def test_a_process_that_ends_at_once_is_told_with_what_was_awaited() -> None:
+    assert problem("raise SystemExit(0)").endswith('ended with exit code 0; expected a line {"type": "ready"}')
 
 
 def test_children_of_a_process_that_died_are_killed() -> None:
@@ -283,7 +303,8 @@ def test_what_it_said_on_standard_error_is_not_told_of_the_next_conversation() -
         '        text = ""', "        text = ''\n        if globals().get('seen'): os._exit(3)\n        "
     )
     script += "    seen = True if message['type'] == 'user' else globals().get('seen')\n"
-    assert answers_of(agent_of(script), hello, hello)[1] == "the agent's process ended with exit code 3"
+    told = answers_of(agent_of(script), hello, hello)[1]
+    assert told.startswith("the agent's process ended with exit code 3; expected a line")
 
 
 def test_many_at_once_have_a_process_each_and_all_are_ended() -> None:

@@ -96,3 +96,10 @@ for line in sys.stdin:
 def test_what_is_no_command_line_is_told(line: str) -> None:
     with pytest.raises(UnknownAgentError, match=r"names no command|is not a command line"):
         agent_named(line)
+
+
+def test_what_it_says_before_it_was_asked_is_no_answer() -> None:
+    with pytest.raises(BaseExceptionGroup) as caught:
+        answers("read -r said; printf 'one\\ntwo\\n'; cat", "Hello", "Again")
+    (error,) = inner_errors(caught.value)
+    assert "wrote 'two' before it was asked" in str(error)

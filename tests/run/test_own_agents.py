@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from sandbox_clients.base import UnknownAgentError
 from sandbox_clients.registry import agent_named
+from sandbox_clients.settings import AgentSettings
 
 from sandbox_mcp.app.endpoint.app import Endpoint
 from sandbox_mcp.app.endpoint.server import running
@@ -89,3 +91,12 @@ def test_scenarios_are_finished(
         agent = agent_named(f"{file.stem}:answer" if kind == "function" else f"command:{sys.executable} {file}")
         summary, _ = played(tmp_path / "out", agent, scenarios=names, transport="http", jobs=2)
     assert {found["scenario"]: found["score"] for found in summary["scenarios"]} == dict.fromkeys(names, 1.0)
+
+
+def test_a_function_that_waits_for_nothing_is_told_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain.py").write_text("def answers(asked):\n    return 'No.'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownAgentError, match=r"write 'async def answers\(asked\):'"):
+        agent_named("plain:answers", AgentSettings())

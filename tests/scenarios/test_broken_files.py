@@ -29,7 +29,7 @@ def milestone(*lines: str) -> str:
 WHOLE_FILES = {
     "nothing": ("", "is empty; expected 'family' and 'scenarios'"),
     "only a comment": ("# later\n", "is empty"),
-    "a list": (f"- name: mine {HERE}\n", "expected a mapping, not [{'name': 'mine'}]"),
+    "a list": (f"- name: mine {HERE}\n", "the file is a list; put its entries under 'scenarios:'"),
     "a text": (f"hello {HERE}\n", "expected a mapping, not 'hello'"),
     "no scenarios": (f"family: mine {HERE}\n", "scenarios: is missing"),
     "no family": (f"scenarios: [] {HERE}\n", "family: is missing"),

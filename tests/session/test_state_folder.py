@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -228,3 +229,29 @@ def test_a_log_is_made_fit_to_be_appended_to(tmp_path: Path, before: bytes, afte
 
 def test_a_log_that_is_not_there_needs_no_mending(tmp_path: Path) -> None:
     assert mend_log(tmp_path / "none.jsonl") is False
+
+
+# what is no file of the folder's own
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.lock"])
+def test_a_link_across_the_border_of_the_folder_is_not_followed(name: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.jsonl"
+    outside.write_text("somebody's half a line")
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / name).symlink_to(outside)
+    with pytest.raises(StateError, match=f"'{name}' is a link or no regular file"):
+        process(folder)
+    assert outside.read_text() == "somebody's half a line"
+
+
+def test_a_pipe_in_the_folder_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "mine.jsonl")
+    with pytest.raises(StateError, match="is a link or no regular file"):
+        process(tmp_path)
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_told_at_once() -> None:
+    with pytest.raises(StateError, match="cannot use '/sys' as state folder"):
+        StateDir(Path("/sys"), SessionManager(SUITE))

@@ -55,7 +55,8 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
         return ours
     outside = found_outside(GROUP, FAMILIES)
     if name not in outside:
-        raise GraderError(f"unknown metric family {name!r}; known: {', '.join((*FAMILIES, *outside))}")
+        known = ", ".join((*FAMILIES, *outside))
+        raise GraderError(f"unknown metric family {name!r}; known: {known}; a figure is FAMILY.NAME, such as {EXAMPLE}")
     kind, whose = loaded(outside[name]), f"metric {name!r} of {outside[name].value}"
     made: Any = None
     if callable(kind):
@@ -64,6 +65,10 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
     if getattr(made, "name", None) != name or not callable(getattr(made, "grade", None)):
         raise GraderError(f"{whose}: expected a class with name = {name!r} and grade")
     return made
+
+
+EXAMPLE = "toolsandbox.score"
+"""How a figure is named."""
 
 
 def is_known(name: str) -> bool:

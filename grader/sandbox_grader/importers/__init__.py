@@ -63,7 +63,8 @@ def importer(name: str) -> Importer:
         return import_module(home).read
     outside = found_outside(GROUP, IMPORTERS)
     if name not in outside:
-        raise GraderError(f"unknown log format {name!r}; known: {', '.join(sorted((*IMPORTERS, *outside)))}")
+        known = ", ".join(sorted((*IMPORTERS, *outside)))
+        raise GraderError(f"unknown log format {name!r}; known: {known}; 'any' with --mapping FILE reads other JSON")
     read: Any = loaded(outside[name])
     whose = f"importer {name!r} of {outside[name].value}"
     if not callable(read):

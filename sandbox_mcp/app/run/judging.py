@@ -21,6 +21,7 @@ from sandbox_grader.reporting.doubts import DoubtfulSession
 
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.bounded import loads
+from sandbox_mcp.engine.whole_files import check_regular
 from sandbox_mcp.play.models.asking import EndpointError, EndpointSettings
 from sandbox_mcp.play.models.completions import Completions
 
@@ -150,9 +151,9 @@ def _kept(path: Path) -> dict[str, Mapping[str, Any]]:
     """The answers in a file, by what was asked; a last line that a crash cut off is left out, and ended."""
     kept: dict[str, Mapping[str, Any]] = {}
     try:
-        *lines, rest = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        *lines, rest = check_regular(path).read_bytes().split(b"\n") if path.exists() else [b""]
         if rest:
-            with path.open("ab") as file:
+            with check_regular(path).open("ab") as file:
                 file.write(b"\n")
         for line in (*lines, rest):
             with suppress(ValueError, KeyError, TypeError):
@@ -166,7 +167,7 @@ def _kept(path: Path) -> dict[str, Mapping[str, Any]]:
 def _keep(path: Path, item: Mapping[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
+        with check_regular(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(item, ensure_ascii=False) + "\n")
     except OSError as error:
         raise RunError(f"the judge's answers cannot be written to {str(path)!r}: {error.strerror or error}") from error

@@ -19,7 +19,7 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory.errors import TrajectoryError
 from sandbox_mcp.engine.trajectory.events import SCHEMA, Event, Message, SessionEnded, SessionStarted, ToolCall
 from sandbox_mcp.engine.trajectory.packs import digest_of, in_pack, is_pack, packed_digest, packed_sessions, read_packed
-from sandbox_mcp.engine.whole_files import append_whole
+from sandbox_mcp.engine.whole_files import append_whole, check_regular
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -148,7 +148,7 @@ def mend_log(path: Path) -> bool:
 
     A last line that a crash cut off is removed; one that only lacks its newline gets it. A missing file is fine.
     """
-    if not path.exists():
+    if not check_regular(path).exists():
         return False
     data = path.read_bytes()
     start = data.rfind(b"\n") + 1

@@ -35,7 +35,7 @@ from sandbox_mcp.engine.errors import SandboxError, inner_errors
 from sandbox_mcp.engine.tools.calling import MAX_ARGUMENT_CHARACTERS
 from sandbox_mcp.engine.tools.value_schemas import fits_schema
 from sandbox_mcp.engine.trajectory import mend_log
-from sandbox_mcp.engine.whole_files import append_whole
+from sandbox_mcp.engine.whole_files import append_whole, check_regular
 from sandbox_mcp.engine.worlds.recorded import FORMAT, TapeTool, read_tape, without
 from sandbox_mcp.engine.worlds.recorded.hiding import SHORTEST, cleaned, secrets_in
 from sandbox_mcp.engine.worlds.recorded.schemas import inlined
@@ -150,7 +150,7 @@ def recording(path: Path, redacted: frozenset[str], reads: frozenset[str] = froz
                     told = f"the tape {str(path)!r} was begun with {listed}; go on with the same, or use another tape"
                     raise SandboxError(told)
                 mend_log(path)
-            file = held.enter_context(path.open("ab", buffering=0))
+            file = held.enter_context(check_regular(path).open("ab", buffering=0))
         try:
             yield TapeWriter(path, file.fileno(), redacted, reads)
         finally:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import anyio
 
+NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
+"""Opens no link, where the system can tell."""
 INTERVAL = 0.005
 """Seconds between two attempts to get a lock that another process holds."""
 HELD = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
@@ -72,7 +74,7 @@ class FileLock:
             self._release()
 
     def _taken(self) -> bool:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
         try:
             _take(descriptor)
         except OSError as error:

@@ -23,12 +23,13 @@ from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.trajectory import EndReason, Sink, mend_log, read_trajectory
 from sandbox_mcp.engine.trajectory.packs import SUFFIX
-from sandbox_mcp.play.session.file_lock import FileLock
+from sandbox_mcp.engine.whole_files import check_regular
+from sandbox_mcp.play.session.file_lock import NO_LINK, FileLock
 from sandbox_mcp.play.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.session.opening import SessionSpec
 from sandbox_mcp.play.session.share import OPEN, OVER, Share
-from sandbox_mcp.play.session.state_folder import ID, UNFIT, URL, StateError, has_opened, usable
+from sandbox_mcp.play.session.state_folder import ID, UNFIT, URL, StateError, check_writable, has_opened, usable
 from sandbox_mcp.play.telemetry import traced
 from sandbox_mcp.play.users import User
 
@@ -101,8 +102,9 @@ class KeptSessions(SessionManager):
         now = time.monotonic()
         for path in sorted(self._addresses.glob(f"*{URL}")):
             try:
-                address = SessionUrl(**loads(path.read_text(encoding="utf-8")))
-            except (ValueError, TypeError) as error:
+                check_regular(self._log(path.stem), links=False)
+                address = SessionUrl(**loads(check_regular(path, links=False).read_text(encoding="utf-8")))
+            except (ValueError, TypeError, OSError) as error:
                 logger.error("%s is damaged, its session cannot be reached: %s", path, error)
                 continue
             if not self._log(path.stem).exists():
@@ -170,7 +172,7 @@ class KeptSessions(SessionManager):
     def _keep(self, name: str, address: SessionUrl) -> None:
         path = self._addresses / f"{name}{URL}"
         draft = path.with_suffix(f"{URL}.new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(asdict(address), file)
         draft.replace(path)
@@ -207,7 +209,7 @@ class KeptSessions(SessionManager):
         return super().get(token)
 
     def _take_up(self, waiting: _Waiting) -> OpenSession:
-        path = self._log(waiting.name)
+        path = check_regular(self._log(waiting.name), links=False)
         mend_log(path)
         trajectory = read_trajectory(path)
         if not has_opened(trajectory):
@@ -312,6 +314,7 @@ def cared_for(folder: Path) -> Generator[None]:
     with ExitStack() as care:
         with usable(folder):  # what is done in the context has errors of its own
             folder.mkdir(parents=True, exist_ok=True)
+            check_writable(folder)
             held = care.enter_context(FileLock(folder / CARE).held(within=GRACE))
         if not held:
             raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")

@@ -12,11 +12,12 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Trajectory, mend_log, parse_trajectory, read_trajectory
 from sandbox_mcp.engine.trajectory.packs import SUFFIX
-from sandbox_mcp.engine.whole_files import write_whole
+from sandbox_mcp.engine.whole_files import check_regular, write_whole
 from sandbox_mcp.play.session.agent_calls import AgentCall, CallResult
 from sandbox_mcp.play.session.file_lock import FileLock
 from sandbox_mcp.play.session.log_files import LogFile
@@ -51,6 +52,16 @@ def usable(folder: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise StateError(f"cannot use {str(folder)!r} as state folder: {error.strerror or error}") from error
+
+
+def check_writable(folder: Path) -> None:
+    """See that files can be made in a folder now, and not when the first session begins.
+
+    Raises:
+        OSError: they cannot.
+    """
+    with TemporaryFile(dir=folder):
+        pass
 
 
 class StoredSession(OpenSession):
@@ -144,6 +155,7 @@ class StateDir:
         self._manager = manager
         with usable(self._folder):
             folder.mkdir(parents=True, exist_ok=True)
+            check_writable(folder)
 
     def open(self, spec: SessionSpec, user_kind: str | None = None) -> StoredSession:
         """Continue the session of ``spec.id``, or begin it, with a user of that kind, or of the manager's default kind.
@@ -200,7 +212,8 @@ class StateDir:
     @property
     def current(self) -> str | None:
         """The id of the session that the lobby is playing; None where it plays none."""
-        path = self._folder / CURRENT
+        with usable(self._folder):
+            path = check_regular(self._folder / CURRENT, links=False)
         try:
             return loads(path.read_text(encoding="utf-8"))["session"] if path.exists() else None
         except (ValueError, KeyError, TypeError) as error:
@@ -208,6 +221,8 @@ class StateDir:
 
     @current.setter
     def current(self, session_id: str | None) -> None:
+        with usable(self._folder):
+            check_regular(self._folder / CURRENT, links=False)
         write_whole(self._folder / CURRENT, json.dumps({"session": session_id}))
 
     def _log_of(self, session_id: str) -> Path:
@@ -217,4 +232,7 @@ class StateDir:
             raise StateError(
                 f"session {session_id!r} is served over HTTP from this folder; choose another id or folder"
             )
+        for suffix in (SUFFIX, ".lock"):
+            with usable(self._folder):
+                check_regular(self._folder / f"{session_id}{suffix}", links=False)
         return self._folder / f"{session_id}{SUFFIX}"

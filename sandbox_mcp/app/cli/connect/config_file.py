@@ -14,6 +14,7 @@ from glob import escape
 from pathlib import Path
 
 from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.whole_files import check_regular
 
 _BACKUP = "sandbox-mcp"
 
@@ -28,7 +29,7 @@ class ConfigFile:
         """Read the text, line ends unchanged; None where there is no such file."""
         with self._doing("read"):
             try:
-                return self.path.read_bytes().decode("utf-8")
+                return check_regular(self.path).read_bytes().decode("utf-8")
             except FileNotFoundError:
                 return None
             except UnicodeDecodeError as error:
@@ -53,7 +54,7 @@ class ConfigFile:
     def replace(self, text: str) -> None:
         """Make the text the file's content in one step; a link stays a link, and permissions stay as they are."""
         with self._doing("write"):
-            real = self.path.resolve()
+            real = check_regular(self.path.resolve())
             real.parent.mkdir(parents=True, exist_ok=True)
             new = real.with_name(f".{real.name}.{os.getpid()}.tmp")
             try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sandbox_mcp.engine.bounded import loads
+from sandbox_mcp.engine.whole_files import check_regular
 from sandbox_mcp.engine.worlds.recorded.tape import Deed, TapeCall, TapeError, TapeTool
 
 FILLED = "filled"
@@ -75,7 +76,9 @@ class Fills:
             line = {"kind": "fill", "tool": tool, "arguments": arguments, "after": after, "model": fill.model}
             text = json.dumps({**line, "result": fill.result}, ensure_ascii=False)
             try:
-                with self.path.open("ab") as file:  # one write, so that lines of several processes do not mix
+                with check_regular(self.path).open(
+                    "ab"
+                ) as file:  # one write, so that lines of several processes do not mix
                     cut = file.tell() > self._read
                     file.write(f"{chr(10) if cut else ''}{text}\n".encode())
             except OSError as error:
