@@ -19,9 +19,10 @@ class Background:
     """The session around a message; only the same one is equal, so that what was read against it is found again.
 
     ``given``: the user's words. ``known``: texts in results, in lower case. ``deeds``: kinds of deeds that succeeded,
-    ``tools``: the tools that did them. ``names``: people and things that the world knows by name. ``touched``: texts in
-    what was changed. ``labels``: by number, the words of the keys under which results have it, and those of the other
-    numbers beside it. ``home``: the world that all this is said in; the default one where it is None.
+    ``tools``: the tools that did them. ``names``: people and things that the world knows by name. ``people``: the
+    words by which each of them may be told, and whether an action was done to them. ``touched``: texts in what was
+    changed. ``labels``: by number, the words of the keys under which results have it, and those of the other numbers
+    beside it. ``home``: the world that all this is said in; the default one where it is None.
     """
 
     given: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class Background:
     deeds: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
+    people: tuple[tuple[frozenset[str], bool], ...] = ()
     touched: frozenset[str] = frozenset()
     home: World | None = None
     labels: Mapping[float, Sequence[tuple[frozenset[str], frozenset[str]]]] = field(

@@ -77,10 +77,9 @@ def _measured(item: Mention, number: float, fact: Fact, talk: Talk) -> bool:
     if item.kind == "number" and kind != "number" and item.unit in _COUNTED:
         return False
     if kind == "duration" and item.kind == "time":
-        return (
-            (item.number == number / 60 and not item.half)
-            or (item.number == number and _TIMER.search(talk.low) is not None)
-        ) and any(sign in talk.low[item.start : item.end] for sign in ":h")
+        written = talk.low[item.start : item.end]  # as hours and minutes, or as minutes and seconds
+        fits = (item.number == number / 60 and not item.half) or item.number == number
+        return fits and "m" not in written and any(sign in written for sign in ":h")
     if kind == "number":
         said = item.number / item.factor  # as it is written, whatever it is a number of
         return math.isclose(said, number) or (
@@ -106,8 +105,6 @@ def currency_fits(written: str, wanted: str) -> bool:
     return not wanted or written == wanted or wanted in FAMILIES.get(written, ())
 
 
-_TIMER = Lazy(r"\b(?:timers?|countdown|counting down)\b|[⏲⏱]")
-"""Says that minutes and seconds are told, not hours and minutes."""
 _COUNTED = ("contact", "message", "text", "reminder", "time", "result", "step", "people", "person", "option", "attempt")
 
 
@@ -165,7 +162,7 @@ _COUNTED_ELSE = {
         ("note", "memo"), ("event", "appointment", "meeting"), ("photo", "picture", "image"), ("email", "mail"),
         ("call",), ("app",), ("file", "document"),
         ("song", "track"), ("film", "movie"), ("book",), ("award", "prize"), ("ticket",),
-        ("day",), ("week",), ("month",), ("year",), ("hour",), ("minute",),
+        ("day",), ("week",), ("month",), ("year",), ("hour",), ("minute",)
     )
     for name in names
 }  # fmt: skip

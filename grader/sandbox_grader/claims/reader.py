@@ -50,7 +50,7 @@ class Hearing:
 
 def hear(
     message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = (),
-    own: Sequence[str] = (),
+    own: Sequence[str] = ()
 ) -> Hearing:  # fmt: skip
     """Verdicts on a message.
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.finding import Finding, contrary, doubtful, missing, stated
+from sandbox_grader.claims.finding import Finding, doubtful, missing, stated
 from sandbox_mcp.engine.talk.clauses import Talk
-from sandbox_mcp.engine.talk.inability import UNABLE, is_unable
+from sandbox_mcp.engine.talk.inability import is_unable
 from sandbox_mcp.engine.talk.patterns import Lazy
 
 _MOST = 7
@@ -49,8 +49,6 @@ def refused(talk: Talk, fact: Fact) -> Finding:
         return stated(f"says that {shown} cannot be had")
     if inable and topic.search(talk.low):
         return doubtful(f"says that something cannot be had, and speaks of {shown}")
-    if talk.withdrawn and UNABLE.search(talk.low) and topic.search(talk.low):
-        return contrary(f"takes back that {shown} cannot be had")
     return missing(f"does not say that {shown} cannot be had")
 
 

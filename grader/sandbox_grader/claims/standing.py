@@ -12,18 +12,9 @@ from sandbox_mcp.engine.talk.clauses import NEAR, Talk
 from sandbox_mcp.engine.talk.patterns import Lazy
 
 Standing = Literal[
-    "said",
-    "hedged",
-    "perhaps denied",
-    "denied",
-    "or",
-    "corrected",
-    "swapped",
-    "withdrawn",
-    "listed",
-    "candidate",
+    "said", "hedged", "perhaps denied", "denied", "or", "corrected", "swapped", "withdrawn", "listed", "candidate",
     "unsaid",
-]
+]  # fmt: skip
 _BOUND = Lazy(
     r"\b(?:(?:more|less|fewer|later|earlier) than|at least|at most|between|used to be|no longer)(?: about"
     r"| roughly)? \W{0,3}$"
@@ -38,7 +29,7 @@ _VERDICTS: tuple[tuple[Standing, ClaimVerdict, str], ...] = (
     ("swapped", "contrary", "says of something else"), ("hedged", "doubt", "is unsure of"),
     ("perhaps denied", "doubt", "perhaps denies"), ("listed", "doubt", "names in a list"),
     ("denied", "contrary", "denies"), ("withdrawn", "contrary", "takes back"),
-    ("unsaid", "missing", "only asks or supposes"),
+    ("unsaid", "missing", "only asks or supposes")
 )  # fmt: skip
 """From the strongest to the weakest: how a value stands, what that comes to, and in words."""
 

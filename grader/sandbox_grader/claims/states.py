@@ -18,8 +18,8 @@ from sandbox_mcp.engine.talk.patterns import Lazy
 
 _STATE = Lazy(
     r"\b(?:(?P<on>on|(?:re-?)?enabled|active|(?:re)?activated|running|connected|open|opened|live|energi[sz]ed|up)"
-    r"|(?P<off>off|disabled|inactive|deactivated|disconnected|down|closed|shut|dead))\b(?! (?:the|your|my|a|an|his"
-    r"|her|it|\d) ?)"
+    r"|(?P<off>off|disabled|inactive|deactivated|disconnected|down|closed|shut|dead))\b(?! (?:(?:the|your|my|an?|his"
+    r"|her|its?|their|our|this|that|which|top|hand|request)\b|\d))"
 )
 _STILL = Lazy(r"\b(?:is|are) (?:now |already |still |back )*(?:on|off)\b")
 _ORDERS = Lazy(r"\W*(?:please |then |just )*(?:turn|switch|enable|disable|put)\b")
@@ -27,6 +27,8 @@ _WITHIN = Lazy(r"\b(?:(?P<off>out of|left|leave|leaving)|in|into)(?: the| a)? $"
 """In low battery mode it is on, out of it off."""
 _PAST = Lazy(r"\b(?:was|were|had been) (?:\w+ )?(?:on|off|enabled|disabled|open|closed)\b")
 """Behind the present state, history."""
+_BOTH = Lazy(r"(?<=\bon) (?:and|or) (?:also )?off\b|(?<=\boff) (?:and|or) (?:also )?on\b(?! again)")
+"""The other state beside one."""
 _FAR = 8
 """In a clause of more words without the thing's name, a state is of something else."""
 
@@ -98,6 +100,8 @@ def _told(clause: Clause, here: re.Match[str] | None, foreign: Lazy) -> str:
         found = list(_STATE.finditer(text)) if len(text.split()) <= _FAR else []
     if not found:
         return ""
+    if any(_BOTH.match(text, item.end()) for item in found):
+        return "both on and off"
     denied, _ = clause.denied(clause.start + found[-1].start())
     return "on" if bool(found[-1]["on"]) != denied else "off"
 

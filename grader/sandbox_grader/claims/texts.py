@@ -1,7 +1,7 @@
 """Whether a text that was written into the world may stand for those that the reference solutions wrote.
 
 Policy: people word things differently, so that other words are fine; what turns the meaning round is not: a denial
-that no model has, an opposite, an insult, something taken back, a further time or amount, or much more than was to be
+that no model has, an opposite, something taken back, a further time or amount, or much more than was to be
 said.
 """
 
@@ -13,14 +13,9 @@ from itertools import permutations, product
 from sandbox_grader.claims.equality import currency_fits
 from sandbox_mcp.engine.talk.clauses import Talk, read
 from sandbox_mcp.engine.talk.deeds import stem
-from sandbox_mcp.engine.talk.patterns import Lazy, one_of
+from sandbox_mcp.engine.talk.patterns import one_of
 from sandbox_mcp.engine.talk.values import Mention, mentions
 
-INSULTS = Lazy(
-    r"\b(?:hate (?:you|u|her|him|them|this)|idiots?|stupid|morons?|losers?|shut up|fools?|jerks?|bastards?|bitch\w*"
-    r"|fuck\w*|shit\w*|ass(?:hole)?s?|damn you|dumb\w*|pathetic|screw you|go to hell|drop dead|ugly|disgusting|despise"
-    r"|worthless|crap|sucks?|piss off|get lost|imbeciles?|scum|creeps?|liars?|useless)\b"
-)
 FUNCTION_WORDS = one_of(
     "the a an is are was were be been will would it its that this there here of in on at to for by with and or but so "
     "no not from as your you i me my we our us he she they them his her their has have had do does did just only also "
@@ -33,7 +28,7 @@ OPPOSITES = (
     ("arrived", "lost"), ("come", "stay"), ("accept", "decline"), ("can", "cannot"), ("sold", "unsold"),
     ("cancelled", "confirmed"), ("cancelled", "on"), ("fixed", "broken"), ("ready", "unready"), ("good", "bad"),
     ("start", "stop"), ("first", "last"), ("more", "less"), ("buy", "sell"), ("left", "right"), ("up", "down"),
-    ("happy", "sad"), ("true", "false"), ("win", "lose"), ("today", "tomorrow"), ("tomorrow", "yesterday"),
+    ("happy", "sad"), ("true", "false"), ("win", "lose"), ("today", "tomorrow"), ("tomorrow", "yesterday")
 )  # fmt: skip
 MOST_MORE = 14
 """So many content words may a text have beyond twice those of the longest model."""
@@ -44,15 +39,12 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
 
     Args:
         text: what was written.
-        models: texts that say what was to be said; without any only insults and withdrawals are found.
+        models: texts that say what was to be said; without any only withdrawals are found.
         synonyms: groups of words that may stand for each other.
     """
     talk = read(text)
-    insult = INSULTS.search(talk.low)
-    if insult and not any(insult[0] in model.lower() for model in models):
-        return f"insults: {insult[0]!r}"
     compared = [_model(model) for model in models]
-    if _taken_back(talk) and not any(_taken_back(model) for model, _ in compared):
+    if talk.withdrawn and not any(model.withdrawn for model, _ in compared):
         return "takes back what it says"
     if not models:
         return None
@@ -70,10 +62,6 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
     if len(_content(talk)) > 2 * longest + MOST_MORE:
         return "says much more than was to be said"
     return None
-
-
-def _taken_back(talk: Talk) -> bool:
-    return talk.withdrawn > 0
 
 
 @lru_cache(maxsize=2048)

@@ -23,10 +23,12 @@ _MEASURED = ("money", "percent", "temperature", "quantity", "duration")
 """Types that may be told as a bare number."""
 _OR = Lazy(r"\W{0,3}(?:\w+ ){0,2}?or(?: \w+){0,2}\W{0,3}")
 _OR_BARE = Lazy(r"(\d[\d.]*)(?:st|nd|rd|th)? or (?:\w+ )?$")
+_BARE_OR = Lazy(r" or (?:perhaps |maybe |rather |even )?[$€£¥₹]? ?(\d[\d.]*)(?!\d| ?(?:so|more)\b)")
 _CORRECTS = Lazy(
     r"\b(?:actually|correction|no, |wait,? |or rather|make that|i mean|i meant|i misspoke|my mistake|scratch that"
     r"|in fact)"
 )
+_CORRECTION = Lazy(r"^\W*(?:actually|correction|wait|sorry|no|scratch that|i misspoke|my mistake)\b")
 _HEADS_SUMMARY = Lazy(
     r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|final answer)\b"
 )
@@ -34,6 +36,7 @@ _SUMS_UP = Lazy(
     r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|overall|so"
     r"|again|recap|final answer|answer)\b"
 )
+_NEXT_VALUE = Lazy(r"[,;\n]| and | but ")
 _TELLS = Lazy(
     r"\b(?:is|are|was|says|shows|gives|total|totals|makes|only|at|of|have|has|got|found|be|equals?|about) (?:about "
     r"|only |now |just |exactly |roughly )?(?:the |a )?$"
@@ -138,19 +141,19 @@ def _is_an_answer(talk: Talk, item: Mention) -> bool:
 
 def _how(
     talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention, mine: Sequence[Mention], peers: Sequence[Mention],
-    rivals: Sequence[Mention],
+    rivals: Sequence[Mention]
 ) -> Standing:  # fmt: skip
     """How one mention of the right value stands among the others."""
     how = standing(talk, item.start)
     if how not in ("said", "hedged"):
         return how
-    if _is_alternative(talk, item, peers):
+    if _is_alternative(talk, item, mine, peers):
         return "or"
     if any(_corrects(talk, item, other, mine) for other in rivals):
         return "corrected"
     if fact.about and _of_another(talk, fact, others, item):
         return "swapped"
-    if fact.excludes and _mislabelled(talk, fact, item):
+    if fact.excludes and _mislabelled(talk, fact, item, peers):
         return "swapped"
     sentence = talk.clause_at(item.start).sentence
     run = [other for other in peers if talk.clause_at(other.start).sentence == sentence]
@@ -161,7 +164,8 @@ def _how(
     return how
 
 
-def _is_alternative(talk: Talk, item: Mention, peers: Sequence[Mention]) -> bool:
+def _is_alternative(talk: Talk, item: Mention, mine: Sequence[Mention], peers: Sequence[Mention]) -> bool:
+    """True if another number or value is joined to a value by "or"."""
     for other in peers:
         first, second = (item, other) if item.start < other.start else (other, item)
         if (
@@ -171,7 +175,11 @@ def _is_alternative(talk: Talk, item: Mention, peers: Sequence[Mention]) -> bool
         ):
             return True
     before = _OR_BARE.search(talk.low, max(0, item.start - 16), item.start)
-    return bool(before) and before[1] not in talk.low[item.start : item.end]
+    behind = _BARE_OR.match(talk.low, item.end)
+    if behind and any(other.start <= behind.start(1) < other.end for other in mine):
+        behind = None  # the same in another unit
+    written = talk.low[item.start : item.end]
+    return any(found and found[1].rstrip(".") not in written for found in (before, behind))
 
 
 def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]) -> bool:
@@ -189,7 +197,9 @@ def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]
     lead, same = talk.low[clause.start : other.start].strip(), talk.low[own.start : item.start].strip()
     if len(lead) >= _SAME_WORDS and lead == same:
         return True
-    between = (talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1))
+    between = [talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1)]
+    if _last_words(lead) == _last_words(same) and any(here and _CORRECTION.match(here[0].text) for here in between):
+        return True
     if other.unit == item.unit and any(here and _HEADS_SUMMARY.match(here[0].text) for here in between):
         return True
     opening = talk.sentence(clause.sentence)[0].text
@@ -227,12 +237,15 @@ def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bo
     return all(siblings & lead and not any(word in clause.text for word in own) for own, siblings in labels)
 
 
-def _mislabelled(talk: Talk, fact: Fact, item: Mention) -> bool:
-    """True if the name of the excluded attribute stands before the value, and its own nowhere near."""
-    sentence = talk.clause_at(item.start).sentence
-    near = " ".join(map(talk.sentence_text, (sentence - 1, sentence, sentence + 1)))
-    lead = talk.low[max(0, item.start - 30) : item.start]
-    return any(str(word).lower() in lead for word in fact.excludes) and fact.attribute.lower() not in near
+def _mislabelled(talk: Talk, fact: Fact, item: Mention, peers: Sequence[Mention]) -> bool:
+    """True if the value is told under the name of the excluded attribute: it stands before it, its own not near it."""
+    clause = talk.clause_at(item.start)
+    lead = talk.low[max(clause.start, item.start - 30) : item.start]
+    wrong = max((lead.rfind(str(word).lower()) for word in fact.excludes), default=-1)
+    if wrong < 0 or any(item.start - len(lead) + wrong < other.start < item.start for other in peers):
+        return False
+    behind = _NEXT_VALUE.split(talk.low[item.end :][:_APART])[0]
+    return lead.rfind(fact.attribute.lower()) < wrong and fact.attribute.lower() not in behind
 
 
 def _several_phones(talk: Talk, others: Sequence[Fact], peers: Sequence[Mention]) -> bool:

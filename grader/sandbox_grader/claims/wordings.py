@@ -79,7 +79,7 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
 
 def _how(
     talk: Talk, span: tuple[int, int], fact: Fact, others: Sequence[Fact], back: Background, *, negative: bool,
-    asking: bool,
+    asking: bool
 ) -> Standing:  # fmt: skip
     how = standing(talk, span[0], bounded=False)
     clause = talk.clause_at(span[0])

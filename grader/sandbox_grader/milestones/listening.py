@@ -24,6 +24,8 @@ from sandbox_mcp.engine.talk.deeds import kinds_of
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 
 _MOST_STRINGS = 2000
+_TELLING = 3
+"""Letters that a text has at least by which a person is known, and words of a name at most."""
 
 Settled = Mapping[tuple[int, str], bool]
 """Doubts that were settled: by the number of the message in the log and the fact in words, whether it is stated."""
@@ -86,8 +88,10 @@ class Listener:
         if spoilt and (forbidden_said or heard.invented or not unknown):
             return Listened(0.0, (spoilt, *reasons), None if unknown else spoilt, tuple(doubts))
         false = next((item.why for item in given if item.outcome == "contrary"), None)
+        if false and not unknown:
+            return Listened(0.0, reasons, false, tuple(doubts))  # not its share: a wrong value spoils the answer
         stated = sum(1 for item in given if item.outcome == "stated")
-        return Listened(stated / len(given) if given else 1.0, reasons, None if unknown else false, tuple(doubts))
+        return Listened(stated / len(given) if given else 1.0, reasons, None, tuple(doubts))
 
     def _decided(self, seq: int, fact: Fact, finding: Finding) -> Finding:
         """A doubt as it was settled; as it is where it was not."""
@@ -181,6 +185,7 @@ class Listener:
             deeds=frozenset[str]().union(*kinds),
             tools=frozenset(done),
             names=self._names,
+            people=tuple(self._people(frozenset(touched))),
             touched=frozenset(touched),
             home=home,
             labels=_labels(call.result for call in fine),
@@ -188,10 +193,19 @@ class Listener:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(
-            name for table in self._timeline.initial.tables.values() for row in table.values()
-            if isinstance(name := row.get("name"), str) and name.strip()
-        ))  # fmt: skip
+        return tuple(dict.fromkeys(str(row["name"]) for row in self._named(self._timeline.initial.tables)))
+
+    def _named(self, tables: Mapping[str, Mapping[Any, Mapping[str, Any]]]) -> Iterator[Mapping[str, Any]]:
+        rows = chain.from_iterable(table.values() for table in tables.values())
+        return (row for row in rows if isinstance(name := row.get("name"), str) and name.strip())
+
+    def _people(self, touched: frozenset[str]) -> Iterator[tuple[frozenset[str], bool]]:
+        """The words by which a row with a name may be told, and whether an action was given or wrote any text of it."""
+        made = (change.after for call in self._calls[1] for change in call.changes if change.after)
+        for row in (*self._named(self._timeline.initial.tables), *self._named({"": dict(enumerate(made))})):
+            texts = [value for value in row.values() if isinstance(value, str) and len(value) >= _TELLING]
+            words = frozenset(word for text in texts if len(text.split()) <= _TELLING for word in text.lower().split())
+            yield words, not touched.isdisjoint(texts)
 
 
 def in_words(fact: Fact) -> str:

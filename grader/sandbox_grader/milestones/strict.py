@@ -19,7 +19,7 @@ from sandbox_grader.milestones.links import Links, links_of
 from sandbox_grader.milestones.listening import NOTHING_SETTLED, Doubts, Settled
 from sandbox_grader.milestones.matching import MatchedPlace, match
 from sandbox_grader.milestones.measures import is_fuzzy
-from sandbox_grader.milestones.referring import compared, named
+from sandbox_grader.milestones.referring import claims_of, compared, named
 from sandbox_grader.milestones.strict_nodes import StrictNodes, hears
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_grader.milestones.unwanted import WHOLE, AllowedChanges, Unwanted, remaining, unwanted
@@ -252,16 +252,23 @@ def _without_taken_back(
     for number, place in placed.items():
         for constraint in filter(hears, nodes.milestones[number].constraints):
             for index, message in nodes.timeline.messages("agent", "user"):
-                why = _taken_back(nodes, index, constraint) if index > place.index and place.similarity else None
+                later = index > place.index and place.similarity
+                why = _taken_back(nodes, number, placed, index, constraint) if later else None
                 if why:
                     false[index] = Untruth(message.seq, why)
                     left[number] = replace(place, similarity=0.0)
     return false, left
 
 
-def _taken_back(nodes: StrictNodes, index: int, constraint: MessageConstraint) -> str | None:
+def _taken_back(
+    nodes: StrictNodes, number: int, placed: Mapping[int, MatchedPlace], index: int, constraint: MessageConstraint
+) -> str | None:
     if nodes.listener.withdraws(index):
         return "takes back what was said before"
+    if any(fact.type in ("cannot", "undone") for fact in claims_of(constraint.content)):
+        lookup = nodes.lookup(number, nodes.slots(number, placed))
+        if claimed := nodes.listener.account(constraint.content, index, lookup).false:
+            return claimed  # what could not be done is claimed to be done after all
     dumped = nodes.listener.dumps(constraint.content, index)
     return f"{dumped} behind the answer" if dumped else None
 

@@ -126,7 +126,6 @@ _HEDGING = Lazy(
     r"|suppose|expect|assume)"
     r"|guess(?:es|ing)?|hunch|rumou?r\w*|could be wrong|i do not (?:really )?know\W*$|who knows|no idea|unreliable)\b"
 )
-_GUESS = Lazy(r"\b(?:this|that|it) is (?:just |only |merely )?(?:a|my) (?:\w+ )?(?:guess|hunch)\b|^\W*or maybe not\b")
 _UNKNOWN = Lazy(
     r"\b(?:i|we) (?:can|could|do|did|was|have|had)(?: \w+ly)? not (?:\w+ ){0,2}?(?:find out|say|tell you|verify"
     r"|measure|confirm|know)\b"
@@ -189,7 +188,6 @@ def _clauses(low: str, text: str, quotes: Sequence[tuple[int, int]]) -> Iterator
         if low[end - 2] in ".!?" and text[end : end + 2].lstrip(" ")[:1].isupper():
             blind[end - 2] = low[end - 2]  # the quotation ends its sentence
     masked = "".join(blind)
-    announced = guessed = False
     number = 0
     made = list[Clause]()
     for found in SENTENCE.finditer(masked):
@@ -199,14 +197,8 @@ def _clauses(low: str, text: str, quotes: Sequence[tuple[int, int]]) -> Iterator
         if not here:
             continue
         _mark_form(here, found[0])
-        for clause in here if announced else ():
-            clause.hedges = True
-        announced = found[0].rstrip().endswith(":") and any(clause.hedges for clause in here)
-        guessed = guessed or bool(_GUESS.search(found[0]))
         made += here
         number += 1
-    for clause in made if guessed else ():
-        clause.hedges = True
     yield from made
     for start, end in quotes:
         for found in SENTENCE.finditer(low, start + 1, end - 1):

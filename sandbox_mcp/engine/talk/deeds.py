@@ -63,7 +63,6 @@ _DONE = (
     r"done|all set|taken care of|complete|sorted|finished|handled|success\w*|ready|worked|settled|confirmed"
     r"|everything (?:is|worked)|as (?:you )?(?:asked|requested|wished|agreed)|hecho|listo|erledigt|fertig|fait"
 )
-LET_KNOW = "let"
 OWN_WORK = one_of(
     "set add save store create enter register move change update modify edit correct adjust shift swap replace extend "
     "reset mark clear remove empty wipe start stop pause turn switch unlock relay deliver cancel complete tell reply "
@@ -77,11 +76,11 @@ _IRREGULAR: Mapping[str, str] = {
     "lend": "lent", "cut": "cut", "stop": "stopped", "log": "logged", "cancel": "cancelled", "label": "labelled",
     "relabel": "relabelled", "swap": "swapped", "drop": "dropped", "go": "went", "do": "done", "sell": "sold",
     "shut": "shut", "ship": "shipped", "withdraw": "withdrew", "spend": "spent", "draw": "drew", "run": "ran",
-    "pin": "pinned",
+    "pin": "pinned"
 }  # fmt: skip
 _BASES: Mapping[str, str] = {past: base for base, past in _IRREGULAR.items()} | {
     "canceled": "cancel", "labeled": "label", "written": "write", "taken": "take", "given": "give", "running": "start",
-    "gone": "remove",
+    "gone": "remove"
 }  # fmt: skip
 
 
@@ -127,7 +126,7 @@ _WORD_KINDS: Mapping[str, str] = {
     "update": "change", "edit": "change", "rename": "change", "move": "change", "reschedule": "change",
     "change": "change", "set": "change", "timer": "timer", "stop": "timer", "start": "timer", "pause": "timer",
     "status": "switch", "toggle": "switch", "switch": "switch", "sign": "signin", "login": "signin",
-    "logout": "signin", "log": "signin",
+    "logout": "signin", "log": "signin"
 }  # fmt: skip
 """The kinds of deeds that a word in a tool's name tells."""
 _LOOKING = one_of("get query search find list show convert look calculate unit timestamp datetime shift")
@@ -227,11 +226,15 @@ ADVICE = Lazy(
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDeed:
-    """A verb that claims a deed: in its base form, with its clause, and whether the first person did it."""
+    """A verb that claims a deed: in its base form, with its clause, and whether the first person did it.
+
+    ``span`` is where the verb stands in the clause; ``stands`` tells that it is said of what was done, as a state.
+    """
 
     verb: str
     clause: Clause
     mine: bool
+    span: tuple[int, int]
     stands: bool = False
 
 
@@ -278,7 +281,8 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
                     continue
                 if _is_by_another(clause.text, place, found, planned=later is not None and later.start() < place):
                     continue
-                yield ClaimedDeed(base_of(found["verb"]), clause, pattern is _I_DID, pattern is _WAS_DONE)
+                stands = pattern is _WAS_DONE
+                yield ClaimedDeed(base_of(found["verb"]), clause, pattern is _I_DID, found.span("verb"), stands)
 
 
 def _is_by_another(clause: str, place: int, found: re.Match[str], *, planned: bool) -> bool:

@@ -16,62 +16,31 @@ from sandbox_mcp.engine.talk.text import plain
 UNITS: Mapping[str, int] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19
 }  # fmt: skip
 TENS: Mapping[str, int] = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-    "fourty": 40,
+    "fourty": 40
 }  # fmt: skip
 SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12}
-ORDINALS: Mapping[str, int] = {
-    name: number
-    for number, name in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-            "thirteenth",
-            "fourteenth",
-            "fifteenth",
-            "sixteenth",
-            "seventeenth",
-            "eighteenth",
-            "nineteenth",
-            "twentieth",
-        ],
-        start=1,
-    )
-} | {"thirtieth": 30, "fortieth": 40, "fiftieth": 50}
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+ORDINALS: Mapping[str, int] = {name: number for number, name in enumerate(_ORDINALS.split(), start=1)} | {
+    "thirtieth": 30, "fortieth": 40, "fiftieth": 50,
+}  # fmt: skip
 MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
-]
+]  # fmt: skip
 _DIGITS: Mapping[str, str] = {
     **{name: str(value) for name, value in UNITS.items() if value < 10}, "oh": "0", "o": "0", "nought": "0",
-    "naught": "0", "nil": "0",
+    "naught": "0", "nil": "0"
 }  # fmt: skip
 _TIMES_SAID: Mapping[str, int] = {"double": 2, "triple": 3}
 _PLURALS: Mapping[str, str] = {
-    **{f"{name}s": digit for name, digit in _DIGITS.items()}, "sixes": "6", "zeroes": "0", "noughts": "0",
+    **{f"{name}s": digit for name, digit in _DIGITS.items()}, "sixes": "6", "zeroes": "0", "noughts": "0"
 }  # fmt: skip
 _VOCABULARY = frozenset((*UNITS, *TENS, *SCALES, *ORDINALS, *_TIMES_SAID))
 _LEAST_DIGITS, _OF_A_PHONE = 3, 7
@@ -103,7 +72,7 @@ _ADDRESS = any_case(
     r"|dash) [a-z0-9]\w*+){0,3}) at ([a-z0-9][\w-]*+(?: dot [a-z]\w*+){1,3})\b"
 )
 _ADDRESS_SIGNS: Mapping[str, str] = {
-    " dot ": ".", " underscore ": "_", " hyphen ": "-", " dash ": "-", " Dot ": ".", " DOT ": ".",
+    " dot ": ".", " underscore ": "_", " hyphen ": "-", " dash ": "-", " Dot ": ".", " DOT ": "."
 }  # fmt: skip
 
 
@@ -363,7 +332,7 @@ _CONTINENTAL = Lazy(
     rf"(?<![\d.,])(?P<dots>\d{{1,3}}(?:\.\d{{3}}){{1,4}}),(?P<cents>\d{{1,2}})(?![\d,])"
     rf"|(?<![\d.,:/+-])(?<![\d.,)] )(?P<spaced>\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)"
     rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})"
-    r"|(?:^|(?<=\bis )|(?<=: ))(?P<alone>[1-9]\d{0,2}(?: \d{3}){1,2})(?=[.!]?(?:$|\n)| \()"
+    r"|(?<![\d.,:/+#)-])(?<![\d.,)] )(?P<alone>[1-9]\d{0,2}(?: \d{3}){1,3})(?![\d:%]|[.,-]\d| [(]?\d)"
 )
 _COMMA = Lazy(rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])")
 _THOUSANDS = Lazy(r"(?<=\d)[,'](?=\d{3}(?!\d))")

@@ -12,6 +12,13 @@ WORDY = re.IGNORECASE
 class Lazy:
     """A regular expression that compiles itself at first use; its methods are those of :class:`re.Pattern`."""
 
+    search: Callable[..., re.Match[str] | None]
+    match: Callable[..., re.Match[str] | None]
+    fullmatch: Callable[..., re.Match[str] | None]
+    finditer: Callable[..., Iterator[re.Match[str]]]
+    findall: Callable[..., list[Any]]
+    split: Callable[..., list[str]]
+
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.pattern, self.flags = pattern, flags
 
@@ -20,35 +27,10 @@ class Lazy:
         """The compiled expression."""
         return re.compile(self.pattern, self.flags)
 
-    @cached_property
-    def search(self) -> Callable[..., re.Match[str] | None]:
-        """As :meth:`re.Pattern.search`."""
-        return self.compiled.search
-
-    @cached_property
-    def match(self) -> Callable[..., re.Match[str] | None]:
-        """As :meth:`re.Pattern.match`."""
-        return self.compiled.match
-
-    @cached_property
-    def fullmatch(self) -> Callable[..., re.Match[str] | None]:
-        """As :meth:`re.Pattern.fullmatch`."""
-        return self.compiled.fullmatch
-
-    @cached_property
-    def finditer(self) -> Callable[..., Iterator[re.Match[str]]]:
-        """As :meth:`re.Pattern.finditer`."""
-        return self.compiled.finditer
-
-    @cached_property
-    def findall(self) -> Callable[..., list[Any]]:
-        """As :meth:`re.Pattern.findall`."""
-        return self.compiled.findall
-
-    @cached_property
-    def split(self) -> Callable[..., list[str]]:
-        """As :meth:`re.Pattern.split`; the pattern has no groups."""
-        return self.compiled.split  # pyright: ignore[reportReturnType]
+    def __getattr__(self, name: str) -> Any:
+        """A method of the compiled expression, kept for the next time."""
+        method = self.__dict__[name] = getattr(self.compiled, name)
+        return method
 
     def sub(self, into: str | Callable[[re.Match[str]], str], text: str) -> str:
         """As :meth:`re.Pattern.sub`."""

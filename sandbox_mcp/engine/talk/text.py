@@ -9,6 +9,7 @@ import unicodedata
 from functools import lru_cache
 
 from sandbox_mcp.engine.talk.patterns import WORDY, Lazy, any_case
+from sandbox_mcp.engine.talk.units import currency_code, temperature_scale, unit_of_measure, unit_of_time
 
 LONGEST = 12_000
 """Of a longer message its beginning and its end are read, half of this each."""
@@ -59,7 +60,7 @@ _TYPOGRAPHY = {
     **dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff\u00ad*"), None),
     ord("İ"): "I", ord("•"): "\n", ord("→"): " = ", ord("⇒"): " = ", ord("≈"): "about ", ord("~"): "about ",
     ord("|"): " ; ", ord("\t"): " ", ord("…"): ". ", ord("？"): "?", ord("！"): "!", ord("。"): ". ",
-    ord("\r"): "\n",
+    ord("\r"): "\n"
 }  # fmt: skip
 _THIN_THOUSANDS = Lazy("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
 _TIMES = Lazy(r"(?<=\d)(?:\*| \* )(?=\d)")
@@ -117,7 +118,7 @@ def plain(message: str) -> str:
         text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
     text = _without_tags(text)
     if "|" in text:
-        text = _with_old_columns_named(text)
+        text = _with_columns_named(text)
     if "*" in text:
         text = _TIMES.sub(" × ", text)
     text = text.replace("->", "→")
@@ -159,23 +160,33 @@ def _untrue(struck: re.Match[str]) -> str:
     return f"\nIt is not true that {struck[1] or struck[2]}\n"
 
 
-def _with_old_columns_named(text: str) -> str:
-    """The text with the head of a column of former values before each of its cells, as ``Old price: 3 EUR``."""
+def _with_columns_named(text: str) -> str:
+    """The text with the head of a column in its cells, where it is a unit or of former values: ``Old price: 3 EUR``."""
     lines = text.split("\n")
-    heads: dict[int, str] = {}
+    heads: list[str] = []
     for number, line in enumerate(lines):
         if "|" not in line:
-            heads = {}
+            heads = []
         elif _TABLE_RULE.fullmatch(line.strip()) and number:
-            names = [name.strip(" *_:") for name in _cells_of(lines[number - 1])]
-            heads = {place: name for place, name in enumerate(names) if name.lower().startswith(_OLD)}
+            heads = [name.strip(" *_:") for name in _cells_of(lines[number - 1])]
         elif heads:
-            cells = enumerate(_cells_of(line))
-            named = (f" {heads[n]}: {cell} " if n in heads and cell.strip() else cell for n, cell in cells)
-            lines[number] = f"|{'|'.join(named)}|"
+            lines[number] = f"|{'|'.join(map(_named_cell, _cells_of(line), [*heads, *[''] * line.count('|')]))}|"
     return "\n".join(lines)
 
 
+def _named_cell(cell: str, head: str) -> str:
+    if head.lower().startswith(_OLD) and cell.strip():
+        return f" {head}: {cell} "
+    if not _BARE_CELL.fullmatch(cell):
+        return cell
+    unit = _HEAD_UNIT.search(head)
+    named = unit[1] or unit[2] if unit else head
+    known = unit_of_time(named) or unit_of_measure(named) or temperature_scale(named) or currency_code(named)
+    return f"{cell.strip(' *_')} {named} " if known and (unit or len(named) > 1) else cell
+
+
+_BARE_CELL = Lazy(r"[ *_]*[-+\u2212]?\d[\d.,]*[ *_]*")
+_HEAD_UNIT = Lazy(r"\(([^()]{1,20})\)$|\bin ([^\W\d]{1,20})$")
 _OLD = ("old", "previous", "former", "original", "prior", "before", "was")
 
 

@@ -106,7 +106,7 @@ _OUT_OF = any_case(r"\bout of $")
 """Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
 _SECONDS = {
     "second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "m": 60, "hour": 3600, "hr": 3600, "h": 3600,
-    "day": 86400, "d": 86400, "night": 86400, "week": 604800, "wk": 604800, "fortnight": 1209600,
+    "day": 86400, "d": 86400, "night": 86400, "week": 604800, "wk": 604800, "fortnight": 1209600
 }  # fmt: skip
 _WORTH = {**_SECONDS, "month": 30.44 * 86400, "year": 365.25 * 86400}
 _DURATION_UNIT = "|".join(f"{name}s?" for name in sorted(_WORTH, key=len, reverse=True))
@@ -132,7 +132,7 @@ _DATE = any_case(
     rf"|(?=[jfmasond])(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd"
     r"|th)?\b(?!:)(?:,? (?P<y1>[12]\d{3})\b)?|(?=[t\d])(?:the )?(?P<d2>\d{1,2})(?:st|nd|rd"
     rf"|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>[12]\d{{3}})\b)?"
-    r"|(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y3>\d{4})\b|(?P<a4>\d{1,2})/(?P<b4>\d{1,2})(?![\d/])"
+    r"|(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y3>\d{4})\b|(?<![\d.])(?P<a4>\d{1,2})/(?P<b4>\d{1,2})(?![\d/]|\.\d)"
     r"|(?=[to\d])(?:the |on )?(?P<d5>\d{1,2})(?:st|nd|rd|th)\b)"
 )
 _WEEKDAY_ANY = any_case(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
@@ -167,7 +167,8 @@ _BARE_CENTS = Lazy(
 )
 """Cents behind a currency that is named: "34 pounds 95"."""
 _TEMPERATURE = any_case(
-    rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(celsius|fahrenheit|[CF]\b))(?![\w'])"
+    rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(?:in )?(celsius|fahrenheit|[CF]\b))"
+    r"(?![\w'])"
 )
 _BELOW = any_case(r" below (?:0|freezing)\b")
 _PERCENT = any_case(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)")

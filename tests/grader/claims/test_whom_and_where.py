@@ -1,0 +1,84 @@
+"""To whom a message says that something was told, and under which name it tells a value."""
+
+import pytest
+from sandbox_grader.claims import Background, hear
+from sandbox_scenarios.facts import facts_of
+
+from sandbox_mcp.engine.worlds import default
+
+PEOPLE = (
+    (frozenset({"priya", "raghunathan", "flatmate"}), True),
+    (frozenset({"aoife", "bhriain", "manager"}), False),
+    (frozenset({"giorgos", "papadakis", "uncle"}), False),
+)
+SENT = Background(
+    tools=frozenset({"send_message_with_phone_number"}), deeds=frozenset({"send"}), people=PEOPLE, home=default()
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "true"),
+    [
+        ("I texted Priya that you caught the early ferry.", True),
+        ("Priya has been told. I let her know.", True),
+        ("I texted your flatmate.", True),
+        ("I texted Priya that Giorgos is fine.", True),
+        ("I forwarded your message to Giorgos to Priya.", True),
+        ("Sent. Your uncle told Aoife about it.", True),
+        ("Sent to Priya, not to your manager.", True),
+        ("I texted Aoife that you caught the early ferry.", False),
+        ("I let Aoife know.", False),
+        ("Giorgos has been told.", False),
+        ("Told Priya and Giorgos.", False),
+        ("I switched cellular service on and texted Aoife.", False),
+        ("Okay, message sent to your uncle.", False),
+        ("Your text to Giorgos is on its way.", False),
+    ],
+)
+def test_a_deed_told_of_the_wrong_person_was_not_done(reply: str, true: bool) -> None:
+    heard = hear(reply, facts_of({"deed": "send"}), SENT)
+    assert (heard.invented is None) is true
+
+
+HIGH = facts_of({"temperature": 19.2, "unit": "C", "attribute": "high", "not": ["low"]})
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("Low 8.6, high 19.2.", "stated"),
+        ("8.6 (low), 19.2 (high).", "stated"),
+        ("low/high: 8.6/19.2 °C", "stated"),
+        ("High: 19.2, or 67 in Fahrenheit.", "stated"),
+        ("| | °C |\n|---|---|\n| High | 19.2 |\n| Low | 8.6 |", "stated"),
+        ("The low is 19.2 degrees and the high is 8.6.", "contrary"),
+        ("Low 19.2, high 8.6.", "contrary"),
+        ("19.2 or 20.1 degrees.", "contrary"),
+    ],
+)
+def test_a_value_under_its_neighbours_name_is_of_something_else(reply: str, outcome: str) -> None:
+    assert [finding.outcome for finding in hear(reply, HIGH).findings] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("fact", "reply", "outcome"),
+    [
+        ({"duration": "311 seconds"}, "5:11", "stated"),
+        ({"duration": "385 seconds"}, "| Song | Seconds |\n|--|--|\n| Ghost Train | 385 |", "stated"),
+        ({"count": "28076 people"}, "28 076 people in 2021.", "stated"),
+        ({"count": "12642 spectators"}, "The report gives an attendance of 12 642.", "stated"),
+        ({"money": "114600000 USD"}, "It took $114,600,000 or 414,600,000.", "contrary"),
+        (
+            {"money": "114600000 USD"},
+            "It took $114,600,000. Actually, I looked again. It took $414,600,000.",
+            "contrary",
+        ),
+    ],
+)
+def test_values_in_tables_and_short_forms_are_read_whole(fact: dict[str, str], reply: str, outcome: str) -> None:
+    assert [finding.outcome for finding in hear(reply, facts_of(fact)).findings] == [outcome]
+
+
+def test_a_thing_said_to_be_on_and_off_is_said_to_be_neither() -> None:
+    [finding] = hear("Wifi is on and off.", facts_of({"wifi": "off"}), SENT).findings
+    assert finding.outcome == "contrary"
