@@ -42,7 +42,7 @@ def save(rows: list[dict[str, Any]]) -> None:
     FILE.write_text(json.dumps(rows))
 
 
-def called(name: str, given: Mapping[str, Any]) -> Any:
+def called(name: str, given: Mapping[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
     rows = tasks()
     if name == "add_task":
         row = {"id": str(uuid.uuid4()), **given, "done": False, "made_at": time.time()}

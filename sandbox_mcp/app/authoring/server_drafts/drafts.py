@@ -6,7 +6,7 @@ file, with the reason, and what only an author can do stands at its top.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from os.path import relpath
@@ -21,7 +21,7 @@ from sandbox_mcp.app.authoring.drafting.draft import WIDTH
 from sandbox_mcp.app.authoring.drafting.words import free_name, snake
 from sandbox_mcp.app.authoring.learning import learn
 from sandbox_mcp.app.authoring.server_drafts.milestones import held, milestones_of
-from sandbox_mcp.app.authoring.server_drafts.survey import Survey, Tell, Usable, play, survey
+from sandbox_mcp.app.authoring.server_drafts.survey import Survey, Usable, play, survey
 from sandbox_mcp.app.authoring.server_drafts.values import AnswerPlace, Pool
 from sandbox_mcp.app.authoring.server_drafts.wording import DraftingModel, DraftWords, plain_words
 from sandbox_mcp.engine.errors import SandboxError
@@ -59,7 +59,7 @@ class DraftRequest:
     model: str | None = None
 
 
-def draft_for_server(wanted: DraftRequest, tell: Tell) -> DraftedFile:
+def draft_for_server(wanted: DraftRequest, tell: Callable[[str], None]) -> DraftedFile:
     """Ask a server for its tools, try them, and write what can be done with them as scenarios.
 
     Raises:
@@ -132,7 +132,7 @@ def _name_columns(found: Survey) -> None:
             found.observers[place] = replace(item, columns=columns_in(rows, "", None), named=True)
 
 
-def _pairs(found: Survey, most: int, tell: Tell) -> Iterator[Usable]:
+def _pairs(found: Survey, most: int, tell: Callable[[str], None]) -> Iterator[Usable]:
     """Pairs of tools that work one after the other, each tool about as often as the others."""
     alone = [item for item in found.usable if len(item.steps) == 1]
     used = {item.steps[0].tool.name: 0 for item in alone}
@@ -219,7 +219,9 @@ def _calls(usable: Usable) -> Iterator[dict[str, Any]]:
         yield labelled(step.tool.name, step.plain, call)
 
 
-def _unproven(out: Path, drafts: Mapping[str, dict[str, Any]], tell: Tell) -> Iterator[tuple[str, str]]:
+def _unproven(
+    out: Path, drafts: Mapping[str, dict[str, Any]], tell: Callable[[str], None]
+) -> Iterator[tuple[str, str]]:
     """The drafts that do not hold, with the reason; milestones that are not met are taken out of the others."""
     suite, whole = Suite([out]), len(drafts)
     for number, (name, entry) in enumerate(list(drafts.items()), 1):

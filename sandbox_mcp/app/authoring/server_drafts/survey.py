@@ -35,7 +35,6 @@ _SHAPES = (
     r"\b\d{9,}(?:\.\d+)?\b",
 )
 """Forms of what differs from session to session inside a text: ids, moments, hashes, counters of time."""
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,9 @@ def _as_written(item: Observation) -> Any:
     }
 
 
-def survey(server: LiveServer, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Tell) -> Survey:
+def survey(
+    server: LiveServer, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Callable[[str], None]
+) -> Survey:
     """Find out what a server's tools take and change.
 
     Raises:
