@@ -3,7 +3,6 @@
 Policy: stdout belongs to the protocol; what cannot be passed on unchanged is named on stderr.
 """
 
-import logging
 import os
 from pathlib import Path
 
@@ -62,7 +61,6 @@ def command(
     from sandbox_mcp.play.server.mirror import LONGEST, Upstream, mirrored, recording
     from sandbox_mcp.play.server.stdio import serve_stdio
 
-    logging.getLogger("mcp.client.stdio").addFilter(_in_one_line)
     upstream = Upstream(url=url, headers=values) if url else Upstream(command=server)
 
     async def mirror() -> None:
@@ -71,9 +69,3 @@ def command(
                 await serve_stdio(face, longest=LONGEST)
 
     anyio.run(mirror)
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Error of the SDK on a line that is not a message, without the place in the SDK's own code."""
-    record.exc_info = None
-    return True

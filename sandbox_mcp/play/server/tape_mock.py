@@ -19,15 +19,25 @@ from mcp import MCPError
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, ListToolsResult, Tool
+from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.fault_kinds import FaultKind, FaultRates
-from sandbox_mcp.engine.worlds.recorded import FillQuestion, Fills, Tape, TapeAnswerBook, fills_beside, read_tape
+from sandbox_mcp.engine.worlds.recorded import (
+    FillQuestion,
+    Fills,
+    Tape,
+    TapeAnswerBook,
+    TapeError,
+    fills_beside,
+    read_tape,
+)
 from sandbox_mcp.engine.worlds.recorded.tape import Deed, canonical_text, deed
 from sandbox_mcp.play.server.context import Context
 from sandbox_mcp.play.server.empty_lists import ABSENT
 from sandbox_mcp.play.server.settings import LOOPBACK
+from sandbox_mcp.play.session.upstream import fault_in
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[CallToolResult]]
 """Asks somebody else what the tape does not have."""
@@ -84,7 +94,10 @@ class TapeMock:
             node = self._root
             for made in call.after:
                 node = node.then.setdefault(made, _Node(after=(*node.after, made)))
-            result, text = CallToolResult.model_validate(call.result), canonical_text(call.result)
+            try:
+                result, text = CallToolResult.model_validate(call.result), canonical_text(call.result)
+            except ValidationError as error:
+                raise TapeError(tape.path, call.line, f"has no result of a tool: {fault_in(error)}") from error
             node.answers.setdefault(call.deed, result)
             if call.took is not None:
                 node.took.setdefault(call.deed, call.took)
@@ -92,7 +105,10 @@ class TapeMock:
             self._always[call.deed] = result if same and self._always.get(call.deed, result) is not None else None
             if call.deed[0] in self._acting and not call.refused:
                 node.then.setdefault(call.deed, _Node(after=(*node.after, call.deed)))
-        tools = [Tool.model_validate(dict(tool.listed)) for tool in tape.tools.values()]
+        try:
+            tools = [Tool.model_validate(dict(tool.listed)) for tool in tape.tools.values()]
+        except ValidationError as error:
+            raise TapeError(tape.path, None, f"has a tool that cannot be listed: {fault_in(error)}") from error
         self._listed = ListToolsResult(tools=tools)
 
     @property

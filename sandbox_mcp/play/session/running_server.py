@@ -237,10 +237,16 @@ class _Kept:
 
 @contextmanager
 def started(server: LiveServer) -> Generator[RunningServer]:
-    """A server that runs while the context is open."""
+    """A server that runs while the context is open.
+
+    Raises:
+        SandboxError: it cannot be started, or is lost in between.
+    """
     running = RunningServer(server)
     try:
         yield running
+    except ServerLostError as error:
+        raise SandboxError(str(error)) from error
     finally:
         running.close()
 

@@ -213,8 +213,9 @@ def _properties(tool: TapeTool) -> Mapping[str, Mapping[str, Any]]:
 
 def _text(answer: Mapping[str, Any]) -> str:
     """The texts of a result."""
-    blocks = cast("Sequence[Mapping[str, Any]]", answer.get("content") or [])
-    return " ".join(str(block.get("text") or "") for block in blocks)
+    content: Any = answer.get("content")
+    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+    return " ".join(str(cast("Any", block).get("text") or "") for block in blocks if isinstance(block, Mapping))
 
 
 def _names(seen: SeenServer) -> Iterator[ServerFinding]:

@@ -84,7 +84,7 @@ async def _seen(upstream: Upstream, calls: str) -> SeenServer:
             instructions = client.instructions or ""
     except Exception as error:
         if entered:
-            raise
+            raise inner_errors(error)[0] from error
         raise unreachable(place, error) from error
     if not set(eras) & set(HANDSHAKE_PROTOCOL_VERSIONS):
         eras |= await _older(upstream)
