@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.error
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,22 @@ def test_one_connection_may_ask_for_all_without_waiting(piece: int, tmp_path: Pa
                 got += client.recv(65536)
     assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"200", b"422"] * 5
     assert re.findall(rb'"id":"([^"]+)"', got) == [id_.encode() for id_ in new]
+
+
+def test_what_follows_a_chunked_request_is_answered_by_its_own_worker_or_not_at_all(tmp_path: Path) -> None:
+    with http_process(*WORKERS, "--log-dir", str(tmp_path), SANDBOX_MCP_API_TOKEN=TOKEN) as said:
+        host, _, port = said["base"].removeprefix("http://").partition(":")
+        new = [api(said["base"], "POST", "/api/sessions", {**PLAY, "seed": number})["id"] for number in range(6)]
+        head = f"HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+        chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+        for first, second in pairwise(new):
+            asked = f"POST /api/sessions/{first}/messages {chunked}GET /api/sessions/{second} {head}\r\n"
+            with socket.create_connection((host, int(port)), timeout=60) as client:
+                client.sendall(asked.encode())
+                got = b""
+                while piece := client.recv(65536):
+                    got += piece
+            assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"422"]
 
 
 async def test_bodies_beyond_any_message_between_workers_reach_their_session(tmp_path: Path) -> None:

@@ -205,3 +205,11 @@ def test_an_empty_token_is_none(tokens: tuple[str, ...]) -> None:
 def test_agents_and_harnesses_never_share_a_token() -> None:
     with pytest.raises(ServerError, match="must differ"):
         ServerSettings(api_token="same", lobby_tokens=("same",))
+
+
+@pytest.mark.anyio
+async def test_a_request_with_two_ends_is_refused() -> None:
+    asked = {"host": "localhost", "content_length": "5", "transfer_encoding": "chunked"}
+    assert await answered(scope(**asked)) == 400
+    del asked["content_length"]
+    assert await answered(scope(**asked)) is None

@@ -35,7 +35,7 @@ class Guard:
         """One pass over the headers, because every request goes through here."""
         hosts: list[bytes] = []
         origins: list[bytes] = []
-        length = b"0"
+        length, chunked = b"", False
         for name, value in headers:
             if name == b"host":
                 hosts.append(value)
@@ -43,10 +43,17 @@ class Guard:
                 origins.append(value)
             elif name == b"content-length":
                 length = value
+            elif name == b"transfer-encoding":
+                chunked = True
         if len(hosts) != 1 or host_of(hosts[0].decode("latin-1")) not in self._hosts:
             return problem(421, "wrong_host", "this server does not answer to that Host; see --allowed-host")
         if origins and (len(origins) > 1 or host_of_origin(origins[0].decode("latin-1")) not in self._hosts):
             return problem(403, "wrong_origin", "requests from that Origin are not allowed")
+        if length and chunked:  # a proxy may hold one for the end of the request, and the server the other
+            told = "a request has Content-Length or Transfer-Encoding, and not both"
+            refusal = problem(400, "two_lengths", told)
+            refusal.headers["Connection"] = "close"
+            return refusal
         if length.isdigit() and int(length) > self._max_body:
             return problem(413, "too_large", f"a request body may have at most {self._max_body} bytes")
         return None

@@ -216,7 +216,10 @@ class HandedProtocol(PatientProtocol):
             return
         self._is_ours = False
         self._left = len(self._read) if head is None else head.end() + _length_of_body(self._read[: head.end()])
+        endless = self._left == inf
         self._feed()
+        if endless and self._http.cycle is not None:  # where it ends only uvicorn knows; what follows may be another's
+            self._http.cycle.keep_alive = False
 
     @property
     def next_begun(self) -> bool:
