@@ -89,7 +89,7 @@ def _cli(*arguments: str) -> None:
 
 def _indexed(runs: Path, place: Path | None) -> tuple[float, int]:
     """Read what was played into an index; the CPU seconds it took, and for how many logs."""
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.report.index import Index
     from sandbox_mcp.app.report.run_sources import find_runs
@@ -103,7 +103,7 @@ def _indexed(runs: Path, place: Path | None) -> tuple[float, int]:
 
 def _multiplied(place: Path, wanted: int) -> int:
     """Link every log under further trials, and copy its rows of the index."""
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.report.index import Index
 

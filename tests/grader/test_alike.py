@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from sandbox_grader.grading.metric import Mode
 from sandbox_grader.reporting.grade_logs import grade_logs
-from sandbox_grader.reporting.many import LogOutline, SuiteFinder, grade_many
+from sandbox_grader.reporting.many import LogOutline, grade_many
 from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.engine.trajectory import Message, Trajectory

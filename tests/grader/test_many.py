@@ -14,8 +14,9 @@ from sandbox_grader.grading.scores import KEPT_FROM
 from sandbox_grader.reporting import kept
 from sandbox_grader.reporting.grade_logs import grade_logs
 from sandbox_grader.reporting.kept import PLACE
-from sandbox_grader.reporting.many import SuiteFinder, grade_many
+from sandbox_grader.reporting.many import grade_many
 from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 import sandbox_mcp
 from sandbox_mcp.engine.trajectory.finding import packed_logs

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from sandbox_grader.reporting.grade_logs import read_report
-from sandbox_grader.reporting.many import SuiteFinder, grade_many
+from sandbox_grader.reporting.many import grade_many
+from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 from sandbox_mcp.app.report import reading
 from sandbox_mcp.app.report.index import Index

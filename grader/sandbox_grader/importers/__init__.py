@@ -38,6 +38,7 @@ IMPORTERS = MappingProxyType(
         "verifiers": "sandbox_grader.importers.openai_chat",
         "nemo-gym": "sandbox_grader.importers.openai_responses",
         **dict.fromkeys(NAMED, MAPPED),
+        "auto": "sandbox_grader.importers.recognising",
     }
 )
 """Format name to the module whose ``read`` imports it."""

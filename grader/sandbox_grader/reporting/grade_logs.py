@@ -4,13 +4,12 @@ Policy: logs are read one at a time; of each the scores are kept with the reason
 nothing else of what happened in it. State that a log of our tools lacks is rebuilt where its results bear that out.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
+from sandbox_scenarios import Scenario
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Verdict
@@ -19,12 +18,10 @@ from sandbox_grader.grading.rebuild import Rebuilt, rebuilt
 from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.reporting.report import Report, Unreadable
+from sandbox_grader.reporting.scenario_of_log import Find, SuiteFinder, placed
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
-
-Find = Callable[[str], Scenario | None]
-"""Finds a scenario by name; None where there is no such scenario."""
 
 
 class Graded(NamedTuple):
@@ -70,28 +67,6 @@ def graded(
     return Graded(believed, scores, tuple(warnings))
 
 
-@dataclass(frozen=True)
-class SuiteFinder:
-    """Finds scenarios in some files and folders, or the built-in ones; gives None where there is no such scenario.
-
-    It can be sent to other processes, which read the files themselves.
-    """
-
-    places: tuple[Path, ...] = ()
-
-    def __call__(self, name: str) -> Scenario | None:
-        """The scenario of that name. Raises like :meth:`Suite.get` where its file cannot be used."""
-        try:
-            return _suite(self.places).get(name)
-        except UnknownScenarioError:
-            return None
-
-
-@cache
-def _suite(places: tuple[Path, ...]) -> Suite:
-    return Suite(places)
-
-
 def grade_logs(
     paths: Iterable[Path],
     find: Find,
@@ -117,7 +92,7 @@ def grade_logs(
     for path in paths:
         try:
             log = read_trajectory(path)
-            scenario = find(log.started.scenario)
+            log, scenario = placed(log, find)
             one = graded(log, scenario, mode, metrics=chosen, keep_spoiled=keep_spoiled, similarity=similarity)
         except (TrajectoryError, GraderError) as error:
             if not skip_unreadable:

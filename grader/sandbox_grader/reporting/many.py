@@ -29,9 +29,10 @@ from sandbox_grader.grading.scores import SCORE, Scores, seconds_between
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.values import is_object
 from sandbox_grader.plugins import found_outside
-from sandbox_grader.reporting.grade_logs import Find, SuiteFinder, grade_logs
+from sandbox_grader.reporting.grade_logs import grade_logs
 from sandbox_grader.reporting.kept import GradedLog, ScoreBook, SharedScores, ToldScores, without_collection
 from sandbox_grader.reporting.report import Report, Unreadable
+from sandbox_grader.reporting.scenario_of_log import Find, SuiteFinder
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.processes import process_pool

@@ -71,7 +71,8 @@ def _chosen(metrics: tuple[str, ...], columns: tuple[str, ...]) -> Mapping[str, 
 def _scores(runs: tuple[Path, ...], places: tuple[Path, ...]) -> "tuple[dict[str, Scores], bool]":
     """Scores of each session, by its key on a sheet; and whether a log could not be read."""
     from sandbox_grader.reporting.annotation import session_key
-    from sandbox_grader.reporting.many import SuiteFinder, grade_many
+    from sandbox_grader.reporting.many import grade_many
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.engine.trajectory import read_trajectory
     from sandbox_mcp.engine.trajectory.finding import find_logs

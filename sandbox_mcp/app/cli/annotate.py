@@ -12,7 +12,7 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(
     other and with what metrics say.
     """
     from sandbox_grader.reporting.annotation import KNOWN, QUESTIONS, sheet
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     if doubts:
         _write_doubts(runs, out, SuiteFinder(places))

@@ -63,7 +63,8 @@ def command(
     """
     from sandbox_grader.reporting.comparison import compare_graders
     from sandbox_grader.reporting.grade_logs import read_report
-    from sandbox_grader.reporting.many import SuiteFinder, grade_many
+    from sandbox_grader.reporting.many import grade_many
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_grader.reporting.tables import write_comparison
     from sandbox_grader.reporting.wording import verdict_of
 

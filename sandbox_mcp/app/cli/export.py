@@ -93,7 +93,8 @@ def _train(
     from sandbox_grader.exporters.training import material, unfit
     from sandbox_grader.grading.scores import SCORE
     from sandbox_grader.reporting.counting import check_metric
-    from sandbox_grader.reporting.many import SuiteFinder, grade_many
+    from sandbox_grader.reporting.many import grade_many
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_scenarios import Suite
 
     from sandbox_mcp.engine.trajectory import read_trajectory

@@ -27,7 +27,7 @@ from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
     from sandbox_grader import Report, Scores
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 
 @click.command()
@@ -84,7 +84,8 @@ def command(
     from sandbox_grader.reporting.counting import check_metric, mixed
     from sandbox_grader.reporting.gallery import gallery as examples
     from sandbox_grader.reporting.kept import without_collection
-    from sandbox_grader.reporting.many import SuiteFinder, grade_many
+    from sandbox_grader.reporting.many import grade_many
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_grader.reporting.tables import EXPLAINING, FORMS
 
     from sandbox_mcp.app.run.cost import with_costs

@@ -12,7 +12,7 @@ from sandbox_mcp.engine.shown import one_line
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.run.judging import Judged
 

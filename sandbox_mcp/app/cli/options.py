@@ -15,7 +15,7 @@ from sandbox_mcp.app.cli import warn
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_scenarios import Scenario
 
     from sandbox_mcp.engine.trajectory import Trajectory

@@ -85,7 +85,7 @@ def _one_scenario(words: Sequence[str]) -> str:
 def _play_at_once(scenario: str, role: str, out: Path, options: RunOptions) -> None:
     from sandbox_grader.grading.conversation import conversation
     from sandbox_grader.reporting.grade_logs import grade_logs
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_scenarios import Suite
     from sandbox_scenarios.variants import canonical, variant_named
 

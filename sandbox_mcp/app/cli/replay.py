@@ -17,7 +17,7 @@ from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
     from sandbox_scenarios.model import Scenario
 
     from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths
@@ -83,7 +83,7 @@ class _Replayed:
 
     def _scenario(self, log: "Trajectory") -> "Scenario | None":
         """The scenario of a log, which leads to worlds on tapes and servers; None where it is not known here."""
-        from sandbox_grader.reporting.many import SuiteFinder
+        from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
         self._find = self._find or SuiteFinder(self._places)
         return self._find(log.started.scenario)

@@ -30,7 +30,7 @@ def command(
     conversations of all sessions that did not pass, and of a sample of the others where there are many. Logs that
     cannot be read are named, and listed in it; folders and packs that cannot are named. The exit code is then 2.
     """
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.report.errors import ReportError
     from sandbox_mcp.app.report.index import Index

@@ -270,7 +270,7 @@ def _going_on(out: Path | None) -> Generator[None]:
 def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bool, details: bool) -> "Report":
     """Play one run, with its floor and ceiling if they are wanted."""
     from sandbox_grader.grading.scores import KEPT_FROM
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.authoring.over_tapes import unanswered
     from sandbox_mcp.app.run.by_hand import PlayableSuite

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.options import (
     FILE,
     FOLDER_HERE,
+    PLACE_HERE,
     learn_servers,
     quiet_option,
     scenario_files,
@@ -23,6 +25,9 @@ from sandbox_mcp.engine.whole_files import write_whole
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
     from sandbox_scenarios.stats import Stats
+
+    from sandbox_mcp.app.authoring.drafting.draft import Proof
+    from sandbox_mcp.app.authoring.drafting.from_logs import DraftedLogs
 
 
 @click.group()
@@ -243,35 +248,80 @@ def _print_stats(found: "Stats") -> None:
 
 
 @command.command()
-@click.option("--from", "log", required=True, type=FILE, help="The recorded session.")
-@click.option("-o", "--out", type=FILE, help="The file to write; otherwise it is printed.")
+@click.option(
+    "--from",
+    "sources",
+    required=True,
+    multiple=True,
+    type=PLACE_HERE,
+    help="A recorded session, a folder of them, or a tape; of any format that 'import' recognises. May be repeated.",
+)
+@click.option("--format", "format_name", default="auto", metavar="FORMAT", help="The format of logs from elsewhere.")
+@click.option("-o", "--out", type=FILE, help="The file to write; otherwise a single draft is printed.")
 @click.option("--name", help="The draft's name; made from the session's if left out.")
 @scenario_files
-def new(log: Path, out: Path | None, name: str | None, places: tuple[Path, ...]) -> None:
-    """Draft a scenario from a recorded session.
+def new(
+    sources: tuple[Path, ...], format_name: str, out: Path | None, name: str | None, places: tuple[Path, ...]
+) -> None:  # fmt: skip
+    """Draft scenarios from recorded sessions.
 
-    The draft has its world, user, solution, milestones and minefields, and with --out is
-    also played: the exit code is 1 if its solution does not score 1.
+    A session of ours becomes a scenario with its world, user, solution, milestones and minefields. Of sessions that
+    recorded no state, and of tapes, each task becomes a scenario over the tools that were called, with milestones on
+    calls and on what was said; their tape is written beside --out. Written drafts are also played: the exit code is 1
+    if a solution does not score 1.
     """
     from sandbox_mcp.app.authoring.drafting import draft, prove
-    from sandbox_mcp.engine.trajectory import read_trajectory
+    from sandbox_mcp.app.authoring.drafting.from_logs import draft_logs, draft_tape
+    from sandbox_mcp.app.authoring.drafting.sources import is_tape, sessions_in
+    from sandbox_mcp.app.authoring.drafting.words import snake
 
-    trajectory = read_trajectory(log)
+    if out is not None and out.exists():
+        raise click.UsageError(f"{out} exists already; name another file")
+    suite = _suite(places)
+    first, *others = sources
+    if is_tape(first):
+        if others:
+            raise click.UsageError("one tape at a time; --from names several")
+        _tell_drafts(draft_tape(first, suite, _needed(out), name or snake(_needed(out).stem)))
+        return
+    sessions = sessions_in(sources, format_name, suite, warn)
+    if len(sessions) > 1 or sessions[0].started.world is None:
+        _tell_drafts(draft_logs(sessions, suite, _needed(out), name or snake(_needed(out).stem)))
+        return
     folder = out and out.resolve().parent
-    made = draft(trajectory, _suite(places), name or f"{trajectory.started.scenario}_draft", folder)
+    made = draft(sessions[0], suite, name or f"{sessions[0].started.scenario}_draft", folder)
     if out is None:
         click.echo(made.text, nl=False)
         return
-    if out.exists():
-        raise click.UsageError(f"{out} exists already; name another file")
     try:
         write_whole(out, made.text)
     except OSError as error:
         raise click.UsageError(f"{out} cannot be written: {error.strerror or error}") from error
     proof = prove(out, made.name, places)
-    ending = "the user ends the conversation" if proof.ended else "the user does not end the conversation"
-    click.echo(f"{out}: scenario {made.name!r}; its solution scores {proof.score:.3f}, and {ending}", err=True)
+    click.echo(f"{out}: {_told(made.name, proof)}", err=True)
     if not proof.holds:
+        raise click.exceptions.Exit(1)
+
+
+def _needed(out: Path | None) -> Path:
+    if out is None:
+        raise click.UsageError("these drafts go into a file, with a tape of the tools beside it; name it with --out")
+    return out
+
+
+def _told(name: str, proof: "Proof") -> str:
+    ending = "the user ends the conversation" if proof.ended else "the user does not end the conversation"
+    return f"scenario {name!r}; its solution scores {proof.score:.3f}, and {ending}"
+
+
+def _tell_drafts(made: "DraftedLogs") -> None:
+    for name, why in made.left_out.items():
+        click.echo(f"left out: {name}: {why}", err=True)
+    for name, proof in made.proofs.items():
+        click.echo(f"{made.path}: {_told(name, proof)}", err=True)
+    click.echo(f"{counted(len(made.proofs), 'scenario')} in {made.path}; read and mend, then:")
+    click.echo(f"sandbox-mcp grade LOGS --scenarios {made.path}")
+    if not made.holds:
         raise click.exceptions.Exit(1)
 
 

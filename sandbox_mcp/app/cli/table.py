@@ -86,7 +86,7 @@ class _Grading:
     """The runs that a command line names, graded once in each mode that is asked for."""
 
     def __init__(self, runs: Sequence[str], places: tuple[Path, ...], quiet: bool) -> None:
-        from sandbox_grader.reporting.many import SuiteFinder
+        from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
         self._find = SuiteFinder(places)
         self._quiet = quiet

@@ -30,7 +30,7 @@ def command(
     import socket
 
     import uvicorn
-    from sandbox_grader.reporting.many import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
     from sandbox_mcp.app.report.errors import ReportError
     from sandbox_mcp.app.report.viewer import Viewer, viewer_app

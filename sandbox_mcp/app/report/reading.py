@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 from sandbox_grader.grading.metric import Mode
 from sandbox_grader.grading.scores import Scores
 from sandbox_grader.grading.similarity import DEFAULT
-from sandbox_grader.reporting.grade_logs import Find, Graded, graded
+from sandbox_grader.reporting.grade_logs import Graded, graded
 from sandbox_grader.reporting.kept import GradedLog, ScoreBook, SharedScores
-from sandbox_grader.reporting.many import ALONE, SuiteFinder, cores, scores_key
+from sandbox_grader.reporting.many import ALONE, cores, scores_key
+from sandbox_grader.reporting.scenario_of_log import Find, SuiteFinder, placed
 from sandbox_scenarios.model import Scenario
 
 from sandbox_mcp.app.report.causes import FULL, causes, milestone_details, state_of
@@ -67,8 +68,7 @@ class LogReading:
 
     def session(self, path: Path) -> tuple[Graded, Scenario | None]:
         """One session as it is graded now. Raises what reading and grading raise."""
-        trajectory = read_trajectory(path)
-        scenario = self.find(trajectory.started.scenario)
+        trajectory, scenario = placed(read_trajectory(path), self.find)
         return graded(trajectory, scenario, self.mode), scenario
 
     def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:

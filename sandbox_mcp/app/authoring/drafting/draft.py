@@ -36,6 +36,8 @@ TO_DO = (
 )
 """What only an author can do."""
 WIDTH = 110
+MAX_TURNS, MAX_CALLS, MARGIN = 30, 100, 10
+"""Limits of a scenario that says none, and what a limit leaves beyond the solution."""
 _TAGGED_MOMENT = re.compile(r"!!timestamp '(\d{4}-\d\d-\d\d[ \d:.+-]*)'")
 """How a moment comes out that stands between braces."""
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -71,7 +73,7 @@ def draft(trajectory: Trajectory, suite: Suite, name: str, folder: Path | None =
     if not NAME.fullmatch(name):
         raise RunError(f"{name!r} cannot name a scenario; expected lower-case letters, digits and _, a letter first")
     story = story_of(trajectory)
-    entry = _entry(story, suite, name)
+    entry = entry_in(story, suite, name)
     if folder and entry.get("world") == {"recorded": story.home.origin}:
         with suppress(ValueError):  # on another drive there is no way from there
             entry["world"] = {"recorded": Path(relpath(story.home.origin, folder)).as_posix()}
@@ -82,23 +84,22 @@ def draft(trajectory: Trajectory, suite: Suite, name: str, folder: Path | None =
     return Draft(name, f"{head}\n{file_of(name, entry)}")
 
 
-def file_of(name: str, entry: Mapping[str, Any]) -> str:
-    """The text of a file that holds this scenario alone, its moments as people write them."""
+def file_of(name: str, *entries: Mapping[str, Any]) -> str:
+    """The text of a file that holds these scenarios, their moments as people write them."""
+    return yaml_of({"family": name, "scenarios": list(entries)})
+
+
+def yaml_of(value: Any) -> str:
+    """A part of a scenario file as text."""
     import yaml
 
-    text = yaml.safe_dump(
-        {"family": name, "scenarios": [entry]},
-        sort_keys=False,
-        allow_unicode=True,
-        width=WIDTH,
-        default_flow_style=None,
-    )
+    text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=WIDTH, default_flow_style=None)
     return _TAGGED_MOMENT.sub(r"\1", text)
 
 
 def entry_of(trajectory: Trajectory, suite: Suite, name: str) -> dict[str, Any]:
     """The draft of a session as an entry of a scenario file. Raises like :func:`draft`, but for the name."""
-    return _entry(story_of(trajectory), suite, name)
+    return entry_in(story_of(trajectory), suite, name)
 
 
 def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
@@ -115,7 +116,8 @@ def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
     )
 
 
-def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:
+def entry_in(story: Story, suite: Suite, name: str) -> dict[str, Any]:
+    """The draft of a story as an entry of a scenario file."""
     setting, flow = setting_of(story, suite), flow_of(story)
     used = {step.tool.name for step in story.steps}
     mines = minefields_of(story, setting)
@@ -141,6 +143,11 @@ def _entry(story: Story, suite: Suite, name: str) -> dict[str, Any]:
     entry.update({"confirm": gated} if gated else {})
     gates = [name for name, gate in home.gates.items() if refused(story.left_out, gate.error)]
     entry.update({"gates": gates} if gates else {})
+    if story.stateless:
+        entry["allows"] = {table: ["*"] for table in home.state_tables}
+        moves = 2 * (len(story.steps) + len(story.turns))
+        entry.update({"max_turns": moves + MARGIN} if moves + MARGIN > MAX_TURNS else {})
+        entry.update({"max_calls": 2 * len(story.steps)} if 2 * len(story.steps) > MAX_CALLS else {})
     return entry
 
 

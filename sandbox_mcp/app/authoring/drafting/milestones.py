@@ -1,8 +1,9 @@
 """Milestones from a story: from what its calls changed, from the queries whose results it used, from what it told.
 
 Policy: what stands at the end of the session is asked for as it stands there; what a later turn changed again is
-transient. A query is asked for if something uses its result, but conversions and other reckoning are not, unless what
-they returned is told: people reckon in their heads. Orders are those in which values flow and states depend.
+transient. Where the log has no state, every call that acts is asked for, with all of its arguments. A query is asked
+for if something uses its result, but conversions and other reckoning are not, unless what they returned is told: people
+reckon in their heads. Orders are those in which values flow and states depend.
 """
 
 from dataclasses import dataclass, field
@@ -75,6 +76,8 @@ class Drafter:
 
     def _asked_for(self, step: StoryStep) -> bool:
         told = [item for items in self.flow.told for item in items if item.ref.step == step.number]
+        if step.tool.action and self.story.stateless:
+            return True
         if step.tool.action:  # by what it changes, unless a milestone on what was told takes a value from the call
             return any(not isinstance(item.value, str) for item in told)
         if told:
@@ -97,11 +100,18 @@ class Drafter:
         """
         tool, name = step.tool.name, snake(step.tool.name)
         body: dict[str, Any] = {"tool": tool}
-        sources = {*self.flow.arguments[step.number], *(path[0] for path in self.flow.parts[step.number])}
+        deed = step.tool.action and self.story.stateless
+        sources = (
+            set[str | int]()
+            if deed
+            else {*self.flow.arguments[step.number], *(path[0] for path in self.flow.parts[step.number])}
+        )
         own = {k: v for k, v in step.event.arguments.items() if k not in sources and v is not None}
         if own and not self.hints.asked_in_many_ways:
+            said = self.story.said_until(step.turn)
             body["arguments"] = {
-                name: _asked(self.setting.argument(step.tool, name, value)) for name, value in own.items()
+                name: _given(value, said) if deed else _asked(self.setting.argument(step.tool, name, value))
+                for name, value in own.items()
             }
             same = [item for item in self.drafted.values() if item.body.get("tool") == tool]
             twin = next((item.id for item in same if item.body == body), None)
@@ -255,6 +265,9 @@ class Drafter:
         if question_in(turn.reply, self.story.turns[0].said) is not None:
             return
         deeds = [item.id for item in self.drafted.values() if item.turn == number and "table" in item.body]
+        if self.story.stateless:
+            acts = [step.number for step in turn.steps if step.tool.action]
+            deeds = [name for act in acts for name in self._of_step[act]]
         looks = {name for item in self.flow.told[number] for name in self._of_step.get(item.ref.step, ())}
         looks |= {name for step in turn.steps if self._only_looked(step) for name in self._of_step[step.number]}
         facts: list[list[str]] = []
@@ -307,3 +320,13 @@ def _asked(value: Any) -> Any:
     if is_object(value):
         return {"exact": value}
     return {"contains": value.casefold()} if isinstance(value, str) and not value.startswith("@") else value
+
+
+def _given(value: Any, said: str) -> Any:
+    """Expectation of a deed's argument: a text of some words by those that the user said, anything else as it is."""
+    if is_array(value) or is_object(value):
+        return {"exact": value}
+    if not isinstance(value, str) or len(value.split()) < MANY_WORDS:
+        return {"exact": value} if isinstance(value, str) else value
+    wanted = [word for word in words(value) if has(said, word)][:MANY_WORDS]
+    return {"facts": [[word] for word in wanted]} if wanted else {"any": True}

@@ -20,6 +20,10 @@ from sandbox_mcp.engine.world import Column, Row, Snapshot, TableSchema, to_loca
 from sandbox_mcp.engine.world.schema import CellRole
 
 _WORD = re.compile(r"[a-z0-9]+")
+UNTIMED = 365 * 86400.0
+"""Up to this the times of a log without a state are numbers of events."""
+SOME_DAY = 1767603600.0
+"""The fifth of January 2026, nine in the morning: when a draft begins whose log tells no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,8 @@ def moment(timestamp: float, zone: str) -> datetime | float:
 def setting_of(story: Story, suite: Suite) -> DraftSetting:
     """Find the setting of a story. Raises like :meth:`Suite.get`."""
     clock, home, zone = story.started.clock, story.home, story.zone
-    now = {"now": moment(clock["now"], zone), "zone": zone, "step": clock["step"]}
+    at = clock["now"] if not story.stateless or clock["now"] > UNTIMED else SOME_DAY
+    now = {"now": moment(at, zone), "zone": zone, "step": clock["step"]}
     base = _nearest(story, suite)
     if base is None:
         labels = _labels(home, story.start, {})

@@ -66,6 +66,11 @@ class Story:
         return snapshot_of(self.started.world or {})
 
     @property
+    def stateless(self) -> bool:
+        """True if the log has no state, so that deeds are seen in the calls alone."""
+        return self.started.world is None
+
+    @property
     def end(self) -> Snapshot:
         """The world at the end."""
         return self.turns[-1].state
@@ -80,17 +85,17 @@ class Story:
         return "\n".join(item.said for item in self.turns[: turn + 1])
 
 
-def story_of(trajectory: Trajectory) -> Story:
-    """The story of a session.
+def story_of(trajectory: Trajectory, home: World | None = None) -> Story:
+    """The story of a session, played in ``home`` where the log itself recorded no state.
 
     Raises:
-        RunError: the log recorded no state, or holds no message.
+        RunError: the log recorded no state and no home is given, or it holds no message.
         UnknownWorldError: its world is not installed here.
     """
     started = trajectory.started
-    if started.world is None:
+    if started.world is None and home is None:
         raise RunError(f"the log {trajectory.path or started.session!r} recorded no state, so nothing can be drafted")
-    home, state = home_of(started), snapshot_of(started.world)
+    home, state = home or home_of(started), snapshot_of(started.world or {})
     turns, left_out = list[StoryTurn](), list[ToolCall]()
     said, acts, steps = list[str](), list[ToolCall](), list[StoryStep]()
 
