@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world.fixed import Renamed, renamed
-from sandbox_scenarios.dates import DATED, Dates, Moved
+from sandbox_scenarios.dates import DATED, DAYS, MONTHS, Dates, Moved
 from sandbox_scenarios.homes import is_named
 from sandbox_scenarios.pools import POOLS
 from sandbox_scenarios.problem import ProblemError
@@ -35,6 +35,8 @@ _INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
 """Below these keys the keys are those of columns and arguments."""
 _REFERENCE = re.compile(r"@[a-z_]+\.[\w-]+|\$[A-Za-z][\w-]*(\.[\w.-]+)?|[a-z_]+:[A-Za-z][\w-]*")
 _FILLED = re.compile(r"\$\{[^{}]*\}")
+_CALENDAR = frozenset((*MONTHS, *DAYS))
+"""May be drawn though they stand in the scenario: nobody takes one for another."""
 _DRAWN = 3
 """How many digits of a telephone number are drawn."""
 _DAY = re.compile(r"(?:(?:\d{4}-)?\d\d-)?\d\d")
@@ -126,11 +128,12 @@ class Draws:
         found: dict[str, Callable[[Moved], str]] = {}
         for literal, kind in self._declared.items():
             for at, part in enumerate(literal.split(TOGETHER)):
-                if self._dates is None or "-" not in part or not _DAY.fullmatch(part):
-                    continue
-                for option in map(str, _options(kind)):
-                    if (fact := self._dates.fact(option.split(TOGETHER)[at])) is not None:
-                        found[option.split(TOGETHER)[at]] = fact
+                for option in map(str, _options(kind)) if self._dates and _is_day(part) else ():
+                    day = option.split(TOGETHER)[at]
+                    as_text = re.fullmatch(DATED, day)
+                    read = self._dates.rewritten(str(as_text.lastgroup), day) if as_text else self._dates.fact(day)
+                    if read is not None:
+                        found[day] = read
         return found
 
     @staticmethod
@@ -185,6 +188,8 @@ class Draws:
             return None
         if isinstance(leaf, datetime) and str(leaf) in self._forms:
             return lambda values: datetime.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
+        if isinstance(leaf, date) and str(leaf) in self._forms:
+            return lambda values: date.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
         if isinstance(leaf, datetime | date):
             return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
         if isinstance(leaf, int | float):
@@ -251,9 +256,9 @@ class Draws:
         """What is drawn for a literal; days and moments among it move with those of the instance."""
         if self._dates and re.fullmatch(_MOMENT, text) and self._dates.is_near(int(text)):
             return lambda values: str(int(values.words[text]) + values.moved.days * 86400)
-        if "-" in text and _DAY.fullmatch(text) and self._facts:
-            return lambda values: self._facts[values.words[text]](values.moved)
-        return lambda values: values.words[text]
+        if not (self._facts and _is_day(text)):
+            return lambda values: values.words[text]
+        return lambda values: day(values.moved) if (day := self._facts.get(values.words[text])) else values.words[text]
 
     def merged(self, name: str, label: str) -> dict[str, Any]:
         """The entry of an instance.
@@ -279,7 +284,8 @@ class Draws:
         options, own = _options(kind), re.findall(r"\w+", literal)
         for _ in range(200):
             drawn = str(random.choice(options))
-            if drawn not in used and not self._taken.intersection(re.findall(r"\w+", drawn)).difference(own):
+            words = set(re.findall(r"\w+", drawn)).difference(own, _CALENDAR)
+            if drawn not in used and not self._taken & words:
                 used.add(drawn)
                 return drawn
         raise ProblemError(("draws", literal), f"whatever may be drawn for {literal!r} stands in the scenario already")
@@ -295,6 +301,12 @@ class Draws:
             taken.add(new)
             made[number] = new
         return made
+
+
+def _is_day(text: str) -> bool:
+    """Tell whether a literal is a day, as a milestone has it or as people write it with its month."""
+    written = re.fullmatch(DATED, text)
+    return bool(written and written.lastgroup in ("iso", "dm", "md")) or ("-" in text and bool(_DAY.fullmatch(text)))
 
 
 def _check_kind(literal: str, kind: Any) -> None:
@@ -334,8 +346,8 @@ def _renamed(part: str, parts: Sequence[str], fixed: Renamed) -> str:
 
 @lru_cache(maxsize=4096)
 def _forms_of(literal: str) -> tuple[str, ...]:
-    """A literal as it may be written: as it is, with a capital, and spelt out."""
-    return literal, literal[:1].upper() + literal[1:], "-".join(literal)
+    """A literal as it may be written: spelt out, with a capital, and last, to win where they are the same, as it is."""
+    return "-".join(literal), literal[:1].upper() + literal[1:], literal
 
 
 def _dialled(written: str, digits: str) -> str:

@@ -19,7 +19,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "scenarios.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 GENERATORS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-KEYS = ("draws", "faults", "events", "end_states", "user")
+KEYS = ("draws", "choose", "faults", "events", "end_states", "user")
 """Examples that show one key alone; each is tried in a branch of a scenario of its own."""
 PLAYABLE = (
     "book_club", "firewood", "firewood_asks", "sum_of_notes", "whereabouts", "books_moved", "book_club_no_contacts",
