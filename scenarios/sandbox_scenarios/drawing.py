@@ -284,7 +284,9 @@ class Draws:
         options, own = _options(kind), re.findall(r"\w+", literal)
         for _ in range(200):
             drawn = str(random.choice(options))
-            words = set(re.findall(r"\w+", drawn)).difference(own, _CALENDAR)
+            words = set(re.findall(r"\w\w+", drawn)).difference(own, _CALENDAR)
+            if TOGETHER in literal:  # whoever lists what belongs together has seen the small words in it
+                words = {word for word in words if not word.islower()}
             if drawn not in used and not self._taken & words:
                 used.add(drawn)
                 return drawn
