@@ -18,7 +18,6 @@ MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SHORT = tuple(name[:3] for name in MONTHS)
 _NUMBER = {**{name: at for at, name in enumerate(MONTHS, 1)}, **{name: at for at, name in enumerate(_SHORT, 1)}}
 _MONTH = "|".join((*MONTHS, *_SHORT))

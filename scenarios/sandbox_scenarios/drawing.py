@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world.fixed import Renamed, renamed
-from sandbox_scenarios.dates import DATED, DAYS, MONTHS, Dates, Moved
+from sandbox_scenarios.dates import DATED, Dates, Moved
 from sandbox_scenarios.homes import is_named
 from sandbox_scenarios.pools import POOLS
 from sandbox_scenarios.problem import ProblemError
@@ -35,8 +35,6 @@ _INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
 """Below these keys the keys are those of columns and arguments."""
 _REFERENCE = re.compile(r"@[a-z_]+\.[\w-]+|\$[A-Za-z][\w-]*(\.[\w.-]+)?|[a-z_]+:[A-Za-z][\w-]*")
 _FILLED = re.compile(r"\$\{[^{}]*\}")
-_CALENDAR = frozenset((*MONTHS, *DAYS))
-"""May be drawn though they stand in the scenario: nobody takes one for another."""
 _DRAWN = 3
 """How many digits of a telephone number are drawn."""
 _DAY = re.compile(r"(?:(?:\d{4}-)?\d\d-)?\d\d")
@@ -90,6 +88,7 @@ class Draws:
         texts = [leaf for _, leaf in leaves if isinstance(leaf, str)]
         self._text = "\n".join(texts)
         self._taken = {word for text in texts for word in re.findall(r"\w+", text)}
+        self._fitting: dict[str, dict[str, bool]] = {}
         self._fixed = tuple(schema for schema in home.tables.values() if schema.fixed)
         history = len(self._fixed) == len(home.tables)  # where nothing changes, days are those of what is looked up
         self._dates = None if history or "dates" in kept else self._days(leaves)
@@ -126,14 +125,17 @@ class Draws:
     def _drawn_days(self) -> dict[str, Callable[[Moved], str]]:
         """How the days among what may be drawn are written once the days of an instance have moved."""
         found: dict[str, Callable[[Moved], str]] = {}
-        for literal, kind in self._declared.items():
-            for at, part in enumerate(literal.split(TOGETHER)):
-                for option in map(str, _options(kind)) if self._dates and _is_day(part) else ():
-                    day = option.split(TOGETHER)[at]
-                    as_text = re.fullmatch(DATED, day)
-                    read = self._dates.rewritten(str(as_text.lastgroup), day) if as_text else self._dates.fact(day)
-                    if read is not None:
-                        found[day] = read
+        parts = (
+            (kind, at, part) for all_, kind in self._declared.items() for at, part in enumerate(all_.split(TOGETHER))
+        )
+        for kind, at, part in parts:
+            if not self._dates or not _is_day(part):
+                continue
+            for day in [str(option).split(TOGETHER)[at] for option in _options(kind)]:
+                written = re.fullmatch(DATED, day)
+                read = self._dates.rewritten(str(written.lastgroup), day) if written else self._dates.fact(day)
+                if read is not None:
+                    found[day] = read
         return found
 
     @staticmethod
@@ -186,24 +188,10 @@ class Draws:
     def _slot(self, path: Path, leaf: Any) -> Callable[[_Values], Any] | None:
         if isinstance(leaf, bool):
             return None
-        if isinstance(leaf, datetime) and str(leaf) in self._forms:
-            return lambda values: datetime.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
-        if isinstance(leaf, date) and str(leaf) in self._forms:
-            return lambda values: date.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
-        if isinstance(leaf, datetime | date):
-            return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
+        if isinstance(leaf, date):
+            return self._of_moment(leaf)
         if isinstance(leaf, int | float):
-            if str(leaf) in self._known:
-                return lambda values: int(values.fixed.of(str(leaf)))
-            if str(leaf) in self._forms:
-                near = self._dates is not None and self._dates.is_near(leaf)
-                kind = type(leaf)
-                return lambda values: kind(values.words[str(leaf)]) + near * values.moved.days * 86400
-            if self._dates and self._dates.is_near(leaf):
-                return lambda values: leaf + values.moved.days * 86400
-            if self._dates and isinstance(leaf, int) and (year := self._dates.rewritten("year", str(leaf))):
-                return lambda values: int(year(values.moved))
-            return None
+            return self._of_number(leaf)
         if self._dates and path[-2:] == ("month", "contains") and (part := self._dates.part_of_month(leaf)):
             return lambda values: part(values.moved)
         if "contains" in path and leaf not in self._forms and (known := self._meant(leaf)) is not None:
@@ -212,6 +200,25 @@ class Draws:
         if days and "date" in path and _DAY.fullmatch(leaf) and (fact := days.fact(leaf)):
             return lambda values: fact(values.moved)
         return self._template(leaf)
+
+    def _of_moment(self, leaf: date) -> Callable[[_Values], date] | None:
+        if str(leaf) in self._forms:
+            kind = type(leaf)
+            return lambda values: kind.fromisoformat(values.words[str(leaf)]) + timedelta(days=values.moved.days)
+        return (lambda values: leaf + timedelta(days=values.moved.days)) if self._dates else None
+
+    def _of_number(self, leaf: float) -> Callable[[_Values], float] | None:
+        near = self._dates is not None and self._dates.is_near(leaf)
+        if str(leaf) in self._known:
+            return lambda values: int(values.fixed.of(str(leaf)))
+        if str(leaf) in self._forms:
+            kind = type(leaf)
+            return lambda values: kind(values.words[str(leaf)]) + near * values.moved.days * 86400
+        if near:
+            return lambda values: leaf + values.moved.days * 86400
+        if self._dates and isinstance(leaf, int) and (year := self._dates.rewritten("year", str(leaf))):
+            return lambda values: int(year(values.moved))
+        return None
 
     def _meant(self, part: str) -> str | None:
         """The id or name of a fixed table of which a milestone asks for a part in small letters."""
@@ -281,16 +288,26 @@ class Draws:
         return cast("dict[str, Any]", _rebuilt(rest, self._tree, values))
 
     def _drawn(self, literal: str, kind: Any, random: Random, used: set[str]) -> str:
-        options, own = _options(kind), re.findall(r"\w+", literal)
+        options, fitting = _options(kind), self._fitting.setdefault(literal, {})
         for _ in range(200):
             drawn = str(random.choice(options))
-            words = set(re.findall(r"\w\w+", drawn)).difference(own, _CALENDAR)
-            if TOGETHER in literal:  # whoever lists what belongs together has seen the small words in it
-                words = {word for word in words if not word.islower()}
-            if drawn not in used and not self._taken & words:
-                used.add(drawn)
-                return drawn
+            if drawn not in used:
+                if drawn not in fitting:
+                    fitting[drawn] = not self._stands(drawn, literal)
+                if fitting[drawn]:
+                    used.add(drawn)
+                    return drawn
         raise ProblemError(("draws", literal), f"whatever may be drawn for {literal!r} stands in the scenario already")
+
+    def _stands(self, drawn: str, literal: str) -> bool:
+        """Tell whether a word of what is drawn stands in the scenario; of what belongs together, all of the first part.
+
+        Whoever lists what belongs together has seen its smaller words.
+        """
+        if TOGETHER not in literal:
+            return bool(self._taken.intersection(re.findall(r"\w\w+", drawn)).difference(re.findall(r"\w+", literal)))
+        new = drawn.partition(TOGETHER)[0]
+        return new not in literal and bool(re.search(rf"(?<!\w){re.escape(new)}(?!\w)", self._text))
 
     def _dialled(self, random: Random) -> dict[str, str]:
         made: dict[str, str] = {}
