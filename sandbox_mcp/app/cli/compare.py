@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     help="How much worse B may be.",
 )
 @click.option("--strict", is_flag=True, help="Refuse runs that differ in more than their agent.")
-@click.option("--out", type=FILE, help="Also write it to FILE.md (a comment), .xml (JUnit) or .json.")
+@click.option("-o", "--out", type=FILE, help="Also write it to FILE.md (a comment), .xml (JUnit) or .json.")
 @click.option("--all", "everything", is_flag=True, help=f"Name every scenario that differs, not the first {FEW}.")
 @quiet_option
 @scenario_files

@@ -22,7 +22,7 @@ from sandbox_mcp.engine.trajectory import INFRASTRUCTURE
 
 TRIED = 3
 """Failures in a row, from the first session on, that end a run."""
-_CHANGING = re.compile(r"[^\s:,;]*\d[^\s:,;]*")
+_CHANGING = re.compile(r"(?<![^\s:,;])[^\s:,;\d]*+\d[^\s:,;]*")
 """Parts of a reason that differ from failure to failure: numbers of requests, times, addresses in memory."""
 
 
