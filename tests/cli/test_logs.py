@@ -1,6 +1,7 @@
 """Commands that read logs: replay, import, export; what they say and which exit code they give."""
 
 import json
+import shutil
 from pathlib import Path
 
 import anyio
@@ -199,7 +200,7 @@ def test_a_log_cut_in_the_middle_of_a_line_is_graded_as_incomplete(log: Path) ->
 
 def test_a_reason_has_a_column_where_a_session_has_one(log: Path) -> None:
     header, row = invoke("grade", log).stdout.splitlines()[:2]
-    assert (header.split(), row.split()[2]) == (["session", "score", "turns", "recall", "precision"], "3")
+    assert (header.split(), row.split()[2]) == (["session", "score", "turns", "recall", "precision"], "1")
     log.with_name("two.jsonl").write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
     header, *rows = invoke("grade", log.parent).stdout.splitlines()[:3]
     assert header.endswith("not scored because")
@@ -349,3 +350,16 @@ def test_every_command_that_reads_a_pack_that_was_cut_off_says_so(command: str, 
     said = invoke(*(place if part == "PLACE" else part for part in command.split())).stderr
     assert f"{writer.path}: is cut off at byte" in said
     writer.path.unlink()
+
+
+def test_a_folder_in_which_scores_are_kept_is_named_once(tmp_path: Path) -> None:
+    runner = CliRunner()
+    run = ["run", "wifi_off", "landlord_number", "--trials", "18", "--agent", "refuse", "--transport", "direct"]
+    assert runner.invoke(group, [*run, "--no-bounds", "--out", str(tmp_path / "run")]).exit_code == 0
+    logs = tmp_path / "elsewhere"
+    shutil.copytree(tmp_path / "run" / "logs", logs, ignore=shutil.ignore_patterns(".*"))
+    before = sorted(path.name for path in logs.iterdir())
+    runner.invoke(group, ["grade", str(logs), "--no-keep", "--no-bounds"])
+    assert sorted(path.name for path in logs.iterdir()) == before
+    told = [runner.invoke(group, ["grade", str(logs), "--no-bounds"]).stderr for _ in range(2)]
+    assert [f"scores are kept in {logs}" in text for text in told] == [True, False]

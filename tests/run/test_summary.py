@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from sandbox_grader.grading.course import SessionCourse
 from sandbox_grader.grading.metric import Verdict
 from sandbox_grader.grading.scores import Scores
 from sandbox_grader.grading.spending import Spent
@@ -28,6 +29,7 @@ def scored(
         "verdicts": {"toolsandbox": Verdict(values)},
         "ending": "user_ended" if score is not None else "agent_failed",
         "reason": None if score is not None else BROKEN,
+        "course": SessionCourse(replies=3),
     }
     return Scores(scenario=scenario, trial=trial, **{**given, **more})
 
@@ -94,7 +96,7 @@ def test_the_order_in_which_sessions_finish_does_not_matter(items: list[Any], or
 
 def test_the_tables_show_every_scenario_and_every_category_and_all_and_how_sure_that_is() -> None:
     scenarios, categories, certainty = tables_of(report([scored("a", 1.0), scored("a", None, 1)], 4))
-    assert scenarios.rows == [("a", "base", "1/2", 1.0, 0.25, 4.0, "agent_failed 1, user_ended 1")]
+    assert scenarios.rows == [("a", "base", "1/2", 1.0, 0.25, 3.0, "agent_failed 1, user_ended 1")]
     assert categories.rows == [("single_tool_call", 1, 1, 1.0, 0.25), ("all", 1, 1, 1.0, 0.25)]
     assert certainty.rows == [(name, 1.0, None, None, 1) for name in ("score", "pass@1", "pass^1")]
 

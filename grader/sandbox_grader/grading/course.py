@@ -30,7 +30,8 @@ class SessionCourse:
     ``slips`` are pairs of an error's kind and whether it was mended. Of the batches of several calls, ``parallel``,
     ``raced`` lost a race and in ``raced_to_failure`` a raced call failed; ``doubled`` counts calls that repeat another
     one of their batch. In a recorded world the tape had no answer to ``unrecorded``, and a model gave that to
-    ``filled``. ``user`` says who played the user, ``digest`` is that of the scenario.
+    ``filled``. ``user`` says who played the user, ``digest`` is that of the scenario. ``replies``
+    are the messages of the agent, which tables call turns; None where a file of scores does not say.
     """
 
     world: str = ""
@@ -47,6 +48,7 @@ class SessionCourse:
     filled: int = 0
     user: str = ""
     digest: str = ""
+    replies: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The facts as one JSON object."""
@@ -89,6 +91,7 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         filled=sum(FILLED in call.meta for call in calls),
         user=_described(started.user),
         digest=started.digest,
+        replies=sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
     )
 
 

@@ -302,7 +302,7 @@ class Report:
                 "scored": len(scored),
                 "score": _mean(value for _, value in scored),
                 "refusal": rounded(group[0].number("toolsandbox.refusal")),
-                "turns": _mean(item.number("toolsandbox.turn_count") for item, _ in scored),
+                "turns": _mean(item.course.replies for item, _ in scored),
                 "endings": _endings(group),
             }
             rows.append(row)

@@ -1,6 +1,8 @@
 """``sandbox-mcp grade``: scores for recorded sessions, whoever recorded them."""
 
 import gc
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ from sandbox_mcp.app.cli.progress import counting
 from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
-    from sandbox_grader import Report, Scores
+    from sandbox_grader import Report
     from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 
@@ -101,7 +103,8 @@ def command(
     find = SuiteFinder(places)
     details = as_json or explain or gallery or (out is not None and out.suffix in EXPLAINING)
     watch = counting("graded", quiet=quiet)
-    report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
+    with _new_scores_told(logs.folders, quiet=quiet):
+        report = grade_many(logs, find, mode, **options, jobs=jobs, keep=keep, details=details, watch=watch)
     if verify:
         _verify(report, find)
     gc.freeze()  # what was read stays to the end, so that the collector need not look through it again and again
@@ -134,6 +137,17 @@ def command(
     if report.unreadable:
         raise click.exceptions.Exit(2)
     exit_if_missed([report], threshold, threshold_by)
+
+
+@contextmanager
+def _new_scores_told(folders: Iterable[Path], *, quiet: bool) -> Generator[None]:
+    """Say so where scores are kept in a folder that had none."""
+    from sandbox_grader.reporting.kept import PLACE
+
+    new = [place for folder in folders if not (place := folder / PLACE).exists()]
+    yield
+    if made := [str(place) for place in new if place.exists() and not quiet]:
+        click.echo(f"scores are kept in {', '.join(made)}; --no-keep writes nothing there", err=True)
 
 
 def _verify(report: "Report", find: "SuiteFinder") -> None:
@@ -210,14 +224,10 @@ def _print_sessions(report: "Report", choice: RowChoice, metric: str) -> None:
     """A row for every session that is to be shown, and what was left out."""
     from sandbox_grader.reporting.counting import why_not
 
-    def turns(item: "Scores") -> int | None:
-        count = item.number("toolsandbox.turn_count")
-        return None if count is None else int(count)
-
-    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), turns)
+    shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), lambda item: item.course.replies)
     rows = [
         (
-            item.session, item.number(report.metric), turns(item), item.number("tooltalk.recall"),
+            item.session, item.number(report.metric), item.course.replies, item.number("tooltalk.recall"),
             item.number("tooltalk.precision"), why_not(item, report.metric) or "",
         )
         for item in shown

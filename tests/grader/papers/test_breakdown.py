@@ -164,7 +164,7 @@ def test_no_interval_of_a_count_lies_below_nothing() -> None:
 
 
 def test_every_session_is_in_every_grouping_by_one_thing() -> None:
-    sessions = [scores(str(n), 1.0, course=SessionCourse(calls=n, turns=n, tools=n)) for n in range(25)]
+    sessions = [scores(str(n), 1.0, course=SessionCourse(calls=n, turns=n, replies=n, tools=n)) for n in range(25)]
     for name in ("calls", "turns", "tools", "world", "variant", "ending"):
         assert sum(row["sessions"] for row in table(name, *sessions).values()) == 25
 

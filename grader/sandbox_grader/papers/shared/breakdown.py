@@ -98,7 +98,7 @@ MEASURES: Final = (
 DIMENSIONS: Final[Mapping[str, tuple[str, Group]]] = {
     "calls": ("the number of calls that the agent made", lambda s: (_bucket(s.course.calls),)),
     "wanted": ("the number of calls that the nearest solution makes", _wanted),
-    "turns": ("the number of messages of the user", lambda s: (_bucket(s.course.turns),)),
+    "turns": ("the number of messages of the agent", lambda s: (_bucket(s.course.replies or 0),)),
     "tools": ("the number of tools offered", lambda s: (_bucket(s.course.tools),)),
     "category": ("category; a session counts in each of its own", lambda s: s.categories or ("none",)),
     "world": ("world", lambda s: (s.course.world or s.origin or "not told",)),

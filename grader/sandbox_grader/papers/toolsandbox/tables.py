@@ -61,10 +61,16 @@ def _columns(metric: str, scale: float) -> tuple[PaperColumn, ...]:
     return tuple(found)
 
 
+UNMODELLED: Final = ("scripted", "replay", "human", "ground_truth")
+"""Kinds of users that no model plays."""
+
+
 def _erring(kinds: Sequence[str]) -> ObservedMean:
-    """The share of sessions whose user makes such a mistake; none where that cannot be told."""
+    """The share of sessions whose user makes such a mistake; none where that cannot be told, or no model played it."""
 
     def observe(scores: Scores) -> Iterable[float]:
+        if scores.course.user.partition(",")[0] in UNMODELLED:
+            return
         verdict = scores.counted("user_conduct")
         counts = [verdict.values[kind] for kind in kinds] if verdict else []
         if counts and None not in counts:
