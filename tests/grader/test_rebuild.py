@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sandbox_grader.exporters import exporter
 from sandbox_grader.grading.rebuild import Mismatch, rebuilt
+from sandbox_grader.grading.rebuild import _same as compared  # pyright: ignore[reportPrivateUsage]
 from sandbox_grader.importers import importer
 from sandbox_grader.reporting.grade_logs import grade_logs, graded
 from sandbox_scenarios import Suite
@@ -258,3 +259,13 @@ def test_the_refusal_of_a_closed_gate_is_no_outcome_of_a_tool_in_any_world(
     log = edited(returned(played(scenario), "atif", tmp_path), "lend", error=refused)
     again, mismatches = redone(log, scenario)
     assert (mismatches, calls(again)[-1].changes) == ((), ())
+
+
+@each(("recorded", "again", "same"), [
+    ("2026-08-06T07:10:06", "2026-08-06T07:10:07", True),
+    ("2026-08-06T07:10:06", "2026-08-06T07:12:07", False),
+    ("2026-08-06", "2026-08-07", False),
+    ("07:10:06", "07:10:07", False),
+])  # fmt: skip
+def test_a_time_of_the_clock_may_be_some_seconds_off_also_as_a_text(recorded: str, again: str, same: bool):
+    assert compared({"at": recorded}, {"at": again}) is same

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import groupby, islice, permutations
 from typing import Any
 
@@ -380,11 +381,19 @@ def _same(recorded: Any, again: Any) -> bool:
         return len(recorded) == len(again) and all(_same(a, b) for a, b in zip(recorded, again, strict=True))
     if same_value(recorded, again):
         return True
-    return _is_moment(recorded) and _is_moment(again) and abs(recorded - again) < DRIFT
+    one, other = _moment(recorded), _moment(again)
+    return one is not None and other is not None and abs(one - other) < DRIFT
 
 
-def _is_moment(value: Any) -> bool:
-    return is_number(value) and MOMENT <= value < 100 * MOMENT
+def _moment(value: Any) -> float | None:
+    """Seconds since the epoch of a number, or of a text as ISO 8601 writes date and time; None of anything else."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value) if len(value) > len("2026-01-02T") else None
+        except ValueError:
+            return None
+        return moment and moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+    return value if is_number(value) and MOMENT <= value < 100 * MOMENT else None
 
 
 def _text(value: Any) -> str:

@@ -223,7 +223,7 @@ def _blocks(line: TreeLine) -> list[Block]:
 def _user(builder: SessionBuilder, line: TreeLine, path: Path) -> None:
     def refine(builder: SessionBuilder, result: JsonNode, outcome: CallOutcome) -> CallOutcome:
         if outcome.error is not None:
-            message = outcome.error.message
+            message = outcome.error.text
             kind = next((kind for text, kind in KINDS.items() if text in message), outcome.error.kind)
             return replace(outcome, error=replace(outcome.error, kind=kind), stated=kind != "execution")
         if not isinstance(outcome.result, str) or not outcome.result.startswith(PERSISTED):

@@ -416,9 +416,6 @@ class _Player:
         if (rule.failed or rule.error) and not rule.guess:
             return CallOutcome(decode(value) if isinstance(value, str) else value, meta=partial)
         judged = self.builder.judge(value if isinstance(value, str) else encode(value), None)
-        told = value.get("error") if is_object(value) else None
-        if judged.error is not None and isinstance(told, str):
-            judged = CallOutcome(error=failure(told))
         text_stays = rule.carried and not (is_object(judged.result) or is_array(judged.result))
         if isinstance(value, str) and text_stays and judged.error is None:  # "1" beside a bare 1 is no number
             return replace(judged, result=value, meta=partial)
@@ -426,11 +423,7 @@ class _Player:
 
     def _result(self, found: JsonNode) -> Any:
         """What a result holds: the text, or the JSON, of the parts of a content; anything else is the value itself."""
-        if (
-            not is_array(found.value)
-            or not found.value
-            or not all(is_object(item) and item.keys() & _PARTS for item in found.value)
-        ):
+        if not is_array(found.value) or not found.value or not all(map(_is_part, found.value)):
             return found.value
         if len(found.value) == 1 and "json" in found.value[0]:
             return found.value[0]["json"]
@@ -447,8 +440,25 @@ class _Player:
         return "\n".join(texts)
 
 
-_PARTS = frozenset({"text", "json", "image", "document", "type"})
-"""Members of which the parts of a content have at least one."""
+_PARTS = frozenset({"text", "json", "image", "document", "video"})
+"""Members of which a part of a content has one alone, where it names no type."""
+_CARRIED = frozenset(
+    {"text", "content", "json", "data", "blob", "source", "url", "uri", "file", "file_id", "image_url", "resource",
+     "mimeType", "mime_type", "media_type"}
+)  # fmt: skip
+_PART_TYPES = frozenset(
+    {"text", "input_text", "output_text", "json", "image", "image_url", "input_image", "audio", "video", "document",
+     "file", "media", "resource", "resource_link"}
+)  # fmt: skip
+"""Types of parts, of which each carries something; any other list of objects with types is a tool's own."""
+
+
+def _is_part(item: Any) -> bool:
+    if not is_object(item):
+        return False
+    if "type" not in item:
+        return len(item) == 1 and item.keys() <= _PARTS
+    return item["type"] in _PART_TYPES and bool(item.keys() & _CARRIED)
 
 
 def _joined(node: JsonNode | None) -> str:

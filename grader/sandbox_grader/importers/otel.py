@@ -266,8 +266,10 @@ class _Player:
         if span.failed or error_type:
             type_, message = _exception(span)
             told = span.status or text or message or error_type or type_
-            type_ = span.text(f"{OURS}error.type") or error_type or type_
-            self._builder.answer(opened, CallOutcome(error=failure(told, _kind(span), type_ or None), wall=wall))
+            error = failure(told, _kind(span), span.text(f"{OURS}error.type") or None)
+            if error.type == "Error":  # a class that the text names is nearer to the tool than a host's wrapper
+                error = failure(told, error.kind, error_type or type_ or None)
+            self._builder.answer(opened, CallOutcome(error=error, wall=wall))
         elif text is not None:
             self._builder.answer(opened, CallOutcome(decode(text), wall=wall))
 

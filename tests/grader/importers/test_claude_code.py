@@ -314,7 +314,7 @@ class TestErrors:
             line("r", "a", "user", claude_result("t", message, is_error=True)),
         ]
         [call] = calls(read_one("claude-code", lines))
-        assert (call.error.kind, call.error.message) == (kind, message)
+        assert (call.error.kind, call.error.text.removeprefix("Error: ")) == (kind, message)
         assert (call.tool is None) is (kind == "unknown_tool")
 
     def test_an_endpoint_that_failed_says_nothing_about_the_agent(self):

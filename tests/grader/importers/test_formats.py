@@ -154,3 +154,43 @@ def test_a_text_that_vercel_marks_as_json_stays_a_text() -> None:
     messages = [{"role": "assistant", "content": [asked]}, {"role": "tool", "content": [part]}]
     session = read_one("vercel", {"messages": messages})
     assert [call.result for call in calls(session)] == ["1"]
+
+
+@each(
+    ("outcome", "failed"),
+    [("success", False), ("failed", True), ("denied", True), ("interrupted", True), ("retried", True)],
+)
+def test_every_outcome_of_pydantic_ai_but_success_is_a_failure(outcome: str, failed: bool) -> None:
+    asked = {"part_kind": "tool-call", "tool_name": "find", "args": "{}", "tool_call_id": "a"}
+    told = {"part_kind": "tool-return", "tool_name": "find", "tool_call_id": "a", "outcome": outcome, "content": "x"}
+    found = read_one("pydantic-ai", [{"kind": "response", "parts": [asked]}, {"kind": "request", "parts": [told]}])
+    assert [call.error is not None for call in calls(found)] == [failed]
+
+
+@each(
+    "records",
+    [
+        [{"type": "restaurant", "name": "Nam"}],
+        [{"id": 1, "text": "hi"}, {"id": 2, "text": "ho"}],
+        [{"type": "file", "name": "a.txt"}],
+        [{"type": "missing", "loc": ["on"], "msg": "Field required"}],
+    ],
+    ids=range(4),
+)
+def test_records_that_a_tool_gave_are_not_taken_for_parts_of_a_content(records: Any) -> None:
+    asked: Any = {"type": "ai", "content": "", "tool_calls": [{"name": "find", "args": {}, "id": "a"}]}
+    part = {"part_kind": "tool-call", "tool_name": "find", "args": "{}", "tool_call_id": "a"}
+    told = {"part_kind": "tool-return", "tool_name": "find", "tool_call_id": "a", "content": records}
+    pydantic: Any = [{"kind": "response", "parts": [part]}, {"kind": "request", "parts": [told]}]
+    langchain: Any = [asked, {"type": "tool", "content": json.dumps(records), "tool_call_id": "a"}]
+    for format_, value in (("pydantic-ai", pydantic), ("langchain", langchain)):
+        assert [call.result for call in calls(read_one(format_, value))] == [records]
+
+
+def test_the_error_of_a_whole_result_of_mcp_is_its_text_and_not_its_json() -> None:
+    whole = {"content": [{"type": "text", "text": "ValueError: wifi is already on"}], "isError": True}
+    asked: Any = {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "find", "args": {}}}]}
+    told = {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "find", "response": whole}}]}
+    [call] = calls(read_one("gemini", {"contents": [asked, told]}))
+    assert call.error is not None
+    assert (call.error.type, call.error.message) == ("ValueError", "wifi is already on")

@@ -147,7 +147,7 @@ class TestCalls:
         [
             ({"error__type": "TimeoutError"}, {}, "TimeoutError", "TimeoutError"),
             ({"error__type": "tool_error", "gen_ai__tool__call__result": "late"}, {}, "tool_error", "late"),
-            ({}, {"code": 2, "message": "ValueError: no"}, "ValueError", "ValueError: no"),
+            ({}, {"code": 2, "message": "ValueError: no"}, "ValueError", "no"),
             ({}, {"code": "STATUS_CODE_ERROR", "message": "no"}, "Error", "no"),
         ],
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
-from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in
+from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in, words_of
 from sandbox_grader.importers.reading.values import Given, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory import (
@@ -268,7 +268,7 @@ class SessionBuilder:
             guess = failure_in(text, value)
             failed, kind = guess is not None, guess or kind
             self._guessed += failed
-        return CallOutcome(error=failure(text, kind)) if failed else CallOutcome(result=value)
+        return CallOutcome(error=failure(words_of(value) or text, kind)) if failed else CallOutcome(result=value)
 
     def spend(self, usage: JsonNode | None, *, requests: int = 1) -> None:
         """Count the tokens that an account of the provider tells of."""

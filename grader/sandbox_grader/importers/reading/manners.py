@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from sandbox_grader.grading.values import is_object
+from sandbox_grader.grading.values import is_array, is_object
 from sandbox_mcp.engine.world.faults import ErrorKind
 
 FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
@@ -59,6 +59,16 @@ def failure_in(text: str, value: Any) -> ErrorKind | None:
         if begins.match(text):
             return kind
     return None
+
+
+def words_of(value: Any) -> str | None:
+    """The words of an object that accounts for a failure: its error, or the texts of MCP's content."""
+    if not is_object(value):
+        return None
+    told = next((value[name] for name in FAULTY if isinstance(value.get(name), str)), None)
+    parts: Any = value.get("content") if value.get("isError") is True else None
+    texts = [str(part["text"]) for part in parts if is_object(part) and "text" in part] if is_array(parts) else []
+    return told or "\n".join(texts) or None
 
 
 HOSTS: Final = (

@@ -144,6 +144,12 @@ def zoned(stamp: str) -> bool:
 
 
 def failure(message: str, kind: ErrorKind = "execution", type_: str | None = None) -> CallError:
-    """The error of a call. Without ``type_`` its class is the one that the text or a line of it begins with."""
-    named = _CLASS.match(message) or _NAMED.search(message)
-    return CallError(kind=kind, type=type_ or (named.group(1) if named else "Error"), message=message)
+    """The error of a call. Without ``type_`` its class is the one that the text or a line of it begins with.
+
+    A class that the text begins with is not said again in the message.
+    """
+    begins = _CLASS.match(message)
+    named = begins or _NAMED.search(message)
+    type_ = type_ or (named.group(1) if named else "Error")
+    rest = message[begins.end() :].strip() if begins and begins.group(1) == type_ else ""
+    return CallError(kind=kind, type=type_, message=rest or message)
