@@ -9,8 +9,13 @@ import sys
 from sandbox_clients.environments import EnvironmentSpec, InstallError, install_all
 from sandbox_clients.frameworks import FRAMEWORKS
 
+BESIDE = {"pydantic-ai": ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-common")}
+"""What keeps the spans of a framework, beside what an agent in it needs."""
 WANTED = {
-    **{name: EnvironmentSpec(name, framework.requires, framework.node) for name, framework in FRAMEWORKS.items()},
+    **{
+        name: EnvironmentSpec(name, (*framework.requires, *BESIDE.get(name, ())), framework.node)
+        for name, framework in FRAMEWORKS.items()
+    },
     "inspect": EnvironmentSpec("inspect", ("-e", ".[inspect]")),
 }
 OTHERS = {
