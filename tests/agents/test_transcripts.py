@@ -103,7 +103,8 @@ class Stumbling:
         begun = len(prompt.turns) > 1 or any(turn.steps for turn in prompt.turns)
         if begun or not isinstance(reply, Move) or not reply.calls or len(prompt.turns[0].user) % 2:
             return reply
-        return Move("", tuple(PlannedMove(call.name, WRONG) for call in list(reply.calls)[:1]))
+        first = next(iter(reply.calls))
+        return Move("", (PlannedMove(first.name, WRONG),))
 
 
 def imported(format_: str, path: Path, log: Trajectory) -> Graded:

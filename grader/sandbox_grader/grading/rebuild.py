@@ -170,10 +170,10 @@ class _Reenactment:
         now = self._stage.now
         for due, outcome, _ in self._stage.let_happen(self._since, self._happened):
             if outcome.changes:
+                called = f"{due.name} {due.row}" if isinstance(due, FallenDue) else due.name
                 yield ToolCall(
-                    seq=0, clock=now, call=f"{due.event.name} {due.row}", batch=f"{due.event.name} {due.row}",
-                    caller="environment", name=due.event.name, tool=None, arguments=outcome.arguments,
-                    changes=outcome.changes,
+                    seq=0, clock=now, call=called, batch=called, caller="environment", name=due.name, tool=None,
+                    arguments=outcome.arguments, changes=outcome.changes,
                 )  # fmt: skip
         self._since = now
         self._happened.clear()

@@ -150,6 +150,6 @@ def failure(message: str, kind: ErrorKind = "execution", type_: str | None = Non
     """
     begins = _CLASS.match(message)
     named = begins or _NAMED.search(message)
-    type_ = type_ or (named.group(1) if named else "Error")
-    rest = message[begins.end() :].strip() if begins and begins.group(1) == type_ else ""
-    return CallError(kind=kind, type=type_, message=rest or message)
+    class_ = type_ or (named.group(1) if named else "Error")
+    rest = message[begins.end() :].strip() if begins and begins.group(1) == class_ else ""
+    return CallError(kind=kind, type=class_, message=rest or message)
