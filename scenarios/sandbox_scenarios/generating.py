@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from sandbox_mcp.engine.own_code import others_code
 from sandbox_scenarios.errors import ScenarioError
-from sandbox_scenarios.merge import merge
+from sandbox_scenarios.merge import RESERVED, merge
 from sandbox_scenarios.pools import POOLS
 from sandbox_scenarios.problem import ProblemError
 from sandbox_scenarios.schema import RawScenario
@@ -72,7 +72,8 @@ def generated(merged: dict[str, Any], folder: Path, instance: str) -> dict[str, 
     for key in ("name", "extends", "generate"):
         if key in made:
             raise ProblemError(where, f"generator {by!r} sets {key!r}, which only the file can say")
-    return {**merge(merged, dict(cast("Mapping[str, Any]", made))), "name": name, "generate": given}
+    own = {key: merged[key] for key in RESERVED if key in merged}
+    return {**own, **merge(merged, dict(cast("Mapping[str, Any]", made))), "name": name, "generate": given}
 
 
 def made_valid(merged: dict[str, Any]) -> RawScenario:

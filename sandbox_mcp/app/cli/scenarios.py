@@ -230,6 +230,12 @@ def _print_stats(found: "Stats") -> None:
             print_table((name, "ours"), [row[:2] for row in rows])
     click.echo("")
     print_table(("scenarios that have", "ours"), [(item.name, item.ours) for item in found.features])
+    click.echo("")
+    sizes = [
+        (item.name, item.scenarios, item.calls, item.most_calls, item.rows, item.tools, item.turns)
+        for item in found.tiers
+    ]
+    print_table(("tier", "scenarios", "calls", "at most", "rows", "tools", "turns"), sizes)
     for name, counts in (("world", found.worlds), ("file", found.families)):
         click.echo("")
         print_table((name, "scenarios"), list(counts.items()))

@@ -11,6 +11,8 @@ from sandbox_scenarios.lint.effects import blocked
 from sandbox_scenarios.model import MessageConstraint, Milestone, Scenario
 
 LACKS = "insufficient_information"
+HARD = "tier:hard"
+"""The tag of scenarios that offer a whole world."""
 
 
 def parts(scenario: Scenario) -> Iterator[LintFinding]:

@@ -16,7 +16,7 @@ from sandbox_mcp.engine.world.schema import CellRole
 from sandbox_scenarios.checks import labels_in
 from sandbox_scenarios.lint.complaint import LintFinding
 from sandbox_scenarios.lint.effects import Effect, effects, effects_of_others
-from sandbox_scenarios.lint.parts import LACKS
+from sandbox_scenarios.lint.parts import HARD, LACKS
 from sandbox_scenarios.lint.texts import contains, has_ending, has_number, is_number, spoken
 from sandbox_scenarios.model import CallConstraint, Constraint, Milestone, PlannedCall, Scenario, TableConstraint
 
@@ -65,7 +65,7 @@ def _table(scenario: Scenario, constraint: TableConstraint, possible: tuple[Effe
 
 
 def _spare(scenario: Scenario) -> Iterator[LintFinding]:
-    if LACKS in scenario.categories:
+    if LACKS in scenario.categories or HARD in scenario.tags:
         return  # there the tools at hand may be of no use: that is the point
     called = {call.tool for solution in scenario.solutions for turn in solution.turns for call in turn.calls}
     mined = {

@@ -56,6 +56,19 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class TierSize:
+    """Size of a tier: its scenarios, and in the mean the calls and turns of solutions, rows at the opening, tools."""
+
+    name: str
+    scenarios: int
+    calls: float
+    rows: float
+    tools: float
+    turns: float
+    most_calls: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """All figures of a suite: tables 4, 6, 7 and 8, what else it has, and how alike its tools' names are.
 
@@ -76,6 +89,7 @@ class Stats:
     similarity: Mapping[str, Mapping[str, float]]
     calls: Mapping[str, Mapping[str, int]]
     arguments: Mapping[str, tuple[int, int]]
+    tiers: tuple[TierSize, ...] = ()
     environments: tuple[Environment, ...] = ()
     dialogues: tuple[Count, ...] = ()
 
@@ -102,10 +116,15 @@ class Stats:
             "scenarios": self.scenarios,
             **counted,
             **{name: dict(getattr(self, name)) for name in rest},
+            "tiers": {item.name: asdict(item) for item in self.tiers},
             "environments": {item.name: asdict(item) for item in self.environments},
             "dialogues": {item.name: {"ours": item.ours, "tooltalk": item.theirs} for item in self.dialogues},
             "missed": [item.name for item in self.missed],
         }
+
+
+TIER = "tier:"
+"""How the tag begins that names the tier of a scenario."""
 
 
 def measure(suite: Suite, similarity: _Similarity, world: str = "") -> Stats:
@@ -146,9 +165,25 @@ def measure(suite: Suite, similarity: _Similarity, world: str = "") -> Stats:
         similarity={variant: _similarity(scenarios, variant, similarity) for variant in CLASSIC},
         calls=called,
         arguments={name: (len(given[name]), len(tool.parameters)) for name, tool in every_tool.items()},
+        tiers=tuple(_tiers(scenarios)),
         environments=environments(scenarios, turns, similarity),
         dialogues=_dialogues(scenarios, homes[0]) if [home.name for home in homes] == [published.TOOLTALK] else (),
     )
+
+
+def _tiers(scenarios: Iterable[Scenario]) -> Iterator[TierSize]:
+    """The sizes of each tier; scenarios that name none are of the standard one."""
+    found: dict[str, list[Scenario]] = {}
+    for item in scenarios:
+        named = (tag.removeprefix(TIER) for tag in item.tags if tag.startswith(TIER))
+        found.setdefault(next(named, "standard"), []).append(item)
+    for name, members in sorted(found.items()):
+        calls = [len(_planned(solution)) for item in members for solution in item.solutions]
+        rows = [sum(map(len, item.world.tables.values())) for item in members]
+        asked = [len(solution.turns) for item in members for solution in item.solutions]
+        tools = [len(item.tools) for item in members]
+        means = [round(_mean(counts), 2) for counts in (calls, rows, tools, asked)]
+        yield TierSize(name, len(members), means[0], means[1], means[2], means[3], max(calls, default=0))
 
 
 def _calls(

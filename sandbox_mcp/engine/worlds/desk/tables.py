@@ -1,0 +1,156 @@
+"""The tables of the desk. Amounts of money are whole cents of euros, days are texts such as 2027-03-08."""
+
+from typing import Self
+
+from sandbox_mcp.engine.world.tables import Id, Table, column, key
+
+
+class HandbookPage(Table, name="page"):
+    """A page of the handbook."""
+
+    id: Id[Self] = key()
+    number: str
+    title: str
+    body: str
+
+
+class DeskMail(Table, name="mail"):
+    """A mail in the team's mailbox."""
+
+    id: Id[Self] = key()
+    number: str
+    day: str
+    sender: str
+    subject: str
+    body: str
+
+
+class RecordNote(Table, name="note"):
+    """A note that somebody left on a record; ``about`` is the record's number."""
+
+    id: Id[Self] = key()
+    about: str
+    day: str
+    author: str
+    text: str
+
+
+class Employee(Table):
+    """Somebody who works here."""
+
+    id: Id[Self] = key()
+    name: str = column(person=True)
+    role: str
+    branch: str
+
+
+class Customer(Table):
+    """A customer; ``status`` is active or hold."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    branch: str
+    manager: str
+    limit_cents: int
+    status: str = "active"
+
+
+class Invoice(Table):
+    """An invoice to a customer, or a credit note, of which the amount is in the customer's favour."""
+
+    id: Id[Self] = key()
+    number: str
+    customer: str
+    day: str
+    kind: str
+    amount_cents: int
+
+
+class Payment(Table):
+    """A payment of a customer; ``invoice`` is null where it was not said what it is for."""
+
+    id: Id[Self] = key()
+    number: str
+    customer: str
+    day: str
+    amount_cents: int
+    invoice: str | None = None
+    status: str = "booked"
+
+
+class FitterCrew(Table, name="crew"):
+    """A crew of fitters, which does at most one job a day."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    skills: str
+    people: int
+    base: str
+    hour_cents: int
+    week_hours: int
+
+
+class Job(Table):
+    """A job at a customer's site on a day."""
+
+    id: Id[Self] = key()
+    number: str
+    day: str
+    site: str
+    town: str
+    skill: str
+    hours: int
+
+
+class Trip(Table):
+    """The price of a crew's trip from its base to a town and back."""
+
+    id: Id[Self] = key()
+    base: str
+    town: str
+    price_cents: int
+
+
+class Booking(Table):
+    """A crew that was booked for a job."""
+
+    id: Id[Self] = key()
+    job: str
+    crew: str
+
+
+class Mixer(Table):
+    """A mixer: three dials, and the three readings of a sample that follow from them and from nothing else.
+
+    ``gains`` are nine numbers, row by row, and ``offsets`` three. No tool tells them.
+    """
+
+    id: Id[Self] = key()
+    number: str
+    hall: str
+    dial_a: int
+    dial_b: int
+    dial_c: int
+    gains: list[int] = column(hidden=True)
+    offsets: list[int] = column(hidden=True)
+    samples: int
+    state: str = "idle"
+    batch: str | None = None
+
+
+TABLES = (
+    HandbookPage,
+    DeskMail,
+    RecordNote,
+    Employee,
+    Customer,
+    Invoice,
+    Payment,
+    FitterCrew,
+    Job,
+    Trip,
+    Booking,
+    Mixer,
+)

@@ -1,0 +1,104 @@
+"""Families of the hard tier: references are right, nothing else earns anything, no instance gives away another."""
+
+from dataclasses import replace
+
+import pytest
+from sandbox_grader.milestones.baselines import idle, refusing
+from sandbox_grader.milestones.strict import evaluate
+from sandbox_scenarios import Scenario
+from sandbox_scenarios.lint import lint
+from sandbox_scenarios.model import PlannedCall, Solution
+
+from sandbox_mcp.engine.trajectory import MemoryLog
+from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
+from sandbox_mcp.play.session.session import Session
+from sandbox_mcp.play.users.scripted import ScriptedUser
+from tests.clients.sessions import SUITE
+
+FAMILIES = ("credit_holds", "crew_week", "mixer_by_trial")
+
+
+def score(scenario: Scenario, solution: Solution) -> float:
+    return evaluate(scenario, RehearsalStage(scenario).rehearse(solution).log).score
+
+
+def but(solution: Solution, change: "dict[str, dict[str, object] | None]") -> Solution:
+    """A solution whose last call of a tool has other arguments, or is left out."""
+    [turn] = solution.turns
+    batches = list(turn.batches)
+    for tool, arguments in change.items():
+        place = max(number for number, (call,) in enumerate(batches) if call.tool == tool)
+        [call] = batches.pop(place)
+        if arguments is not None:
+            batches.insert(place, (PlannedCall(tool, {**call.arguments, **arguments}),))
+    return replace(solution, turns=(replace(turn, batches=tuple(batches)),))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_references_score_1_and_doing_nothing_or_refusing_0(name: str) -> None:
+    for instance in (1, 2, 3):
+        scenario = SUITE.get(f"{name}@{instance}")
+        assert score(scenario, scenario.solutions[0]) == 1
+        assert evaluate(scenario, idle(scenario)).score == evaluate(scenario, refusing(scenario)).score == 0
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_tape_of_one_instance_earns_nothing_in_another(name: str) -> None:
+    one, other = SUITE.get(f"{name}@1"), SUITE.get(f"{name}@2")
+    assert one.user.opening != other.user.opening or name == "crew_week"
+    assert score(other, one.solutions[0]) < 0.2
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families_are_judged_by_state_and_of_their_size(name: str) -> None:
+    scenario = SUITE.get(f"{name}@1")
+    calls = scenario.solutions[0].turns[0].calls
+    assert 12 <= len(calls) <= 40
+    assert not any(hasattr(part, "content") for item in scenario.milestones for part in item.constraints)
+    assert "tier:hard" in scenario.tags
+    assert lint(SUITE, [name]) == ()
+
+
+def test_one_dial_beside_the_mark_spoils_the_batch() -> None:
+    scenario = SUITE.get("mixer_by_trial@1")
+    marks = [call for (call,) in scenario.solutions[0].turns[0].batches if call.tool == "set_dials"][-1].arguments
+    beside = {"dial_b": marks["dial_b"] + 1}
+    assert score(scenario, but(scenario.solutions[0], {"set_dials": beside})) == 0
+
+
+def test_one_hold_that_is_not_needed_spoils_the_branch() -> None:
+    scenario = SUITE.get("credit_holds@1")
+    held = [
+        call.arguments["number"] for (call,) in scenario.solutions[0].turns[0].batches if call.tool == "hold_customer"
+    ]
+    rows = scenario.world.table("customer").values()
+    branch = next(row["branch"] for row in rows if row["number"] == held[0])
+    [even] = [
+        row["number"]
+        for row in rows
+        if row["branch"] == branch and row["status"] == "active" and row["number"] not in held
+    ]
+    assert score(scenario, but(scenario.solutions[0], {"hold_customer": {"number": even}})) == 0
+
+
+def test_the_crew_falls_ill_in_the_midst_of_booking() -> None:
+    scenario = SUITE.get("crew_week@1")
+    session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), MemoryLog())
+    session.begin()
+    books = [call for (call,) in scenario.solutions[0].turns[0].batches if call.tool == "book_crew"]
+    told = ["notices" in session.call(call.tool, call.arguments).structured for call in books]
+    assert told == [False, False, False, True, False, False, False, False]
+
+
+def test_the_desk_tells_20_rows_at_once_and_nothing_that_is_hidden() -> None:
+    scenario = SUITE.get("credit_holds@1")
+    session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), MemoryLog())
+    session.begin()
+    first = session.call("list_invoices", {}).structured
+    assert len(first["rows"]) == 20 < first["total"]
+    assert session.call("list_invoices", {"page": first["pages"] + 1}).error
+    mixers = Session(SessionSpec(SUITE.get("mixer_by_trial@1")), ScriptedUser.of(scenario.user), MemoryLog())
+    mixers.begin()
+    shown = mixers.call("list_mixers", {}).structured["rows"]
+    assert {"gains", "offsets"}.isdisjoint(shown[0])
