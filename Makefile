@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 NODE := .node
 FUZZ := .venv-fuzz
 DOCS := .venv-docs
+RELEASE := .venv-release
 RAY := .venv-ray
 MIRRORED := .venv-mirrored
 SMALL := .venv-model
@@ -15,7 +16,7 @@ JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray test-model pythons soak fuzz laws check bench mcpb docs clean
+.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray test-model pythons soak fuzz laws check bench mcpb release docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -131,6 +132,14 @@ bench: $(VENV)/.dev ## Measure the budgets, as ratios against baselines of the s
 mcpb: $(VENV)/.base ## Build the bundle for MCP hosts, and what a release publishes with it, into dist.
 	@$(BIN)/python packaging/build_mcpb.py dist
 
+$(RELEASE)/.installed: packaging/release.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/release.txt
+	@touch $@
+
+release: $(VENV)/.base $(RELEASE)/.installed ## Build and check all that a release publishes, into dist, and print what would upload it.
+	@$(RELEASE)/bin/python packaging/release.py dist $(BIN)/python
+
 $(DOCS)/.installed: packaging/docs.txt
 	$(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/docs.txt
@@ -141,4 +150,4 @@ docs: $(DOCS)/.installed ## Make the documentation site in build/docs; a page or
 	@echo "build/docs/index.html"
 
 clean: ## Remove what the targets made.
-	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) build $(RAY) $(MIRRORED) $(SMALL) $(AGENTS_HOME) .training .pythons runs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NODE) $(FUZZ) $(DOCS) $(RELEASE) build $(RAY) $(MIRRORED) $(SMALL) $(AGENTS_HOME) .training .pythons runs .pytest_cache .ruff_cache .hypothesis
