@@ -101,7 +101,7 @@ class Stumbling:
         """Stumble where the first call is due, then answer."""
         reply = await self.brain.decide(prompt, tries)
         begun = len(prompt.turns) > 1 or any(turn.steps for turn in prompt.turns)
-        if begun or not isinstance(reply, Move) or not reply.calls or len(prompt.turns[0].user) % 2:
+        if begun or not isinstance(reply, Move) or not reply.calls or len(next(iter(prompt.turns)).user) % 2:
             return reply
         first = next(iter(reply.calls))
         return Move("", (PlannedMove(first.name, WRONG),))

@@ -25,7 +25,7 @@ from sandbox_grader.importers.reading.json_values import JsonNode, is_array, loa
 from sandbox_grader.importers.reading.otlp import OURS, Span, spans_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, decode, encode, failure, stated
 from sandbox_grader.ours import KINDS, REASONS
-from sandbox_mcp.engine.trajectory import EndReason, ErrorKind
+from sandbox_mcp.engine.trajectory import CallError, EndReason, ErrorKind
 
 MODEL = frozenset({"chat", "generate_content", "text_completion"})
 AGENT = "invoke_agent"
@@ -266,9 +266,8 @@ class _Player:
         if span.failed or error_type:
             type_, message = _exception(span)
             told = span.status or text or message or error_type or type_
-            error = failure(told, _kind(span), span.text(f"{OURS}error.type") or None)
-            if error.type == "Error":  # a class that the text names is nearer to the tool than a host's wrapper
-                error = failure(told, error.kind, error_type or type_ or None)
+            error, ours = failure(told, _kind(span), error_type or type_ or None), span.text(f"{OURS}error.type")
+            error = CallError(kind=error.kind, type=ours, message=told) if ours else error
             self._builder.answer(opened, CallOutcome(error=error, wall=wall))
         elif text is not None:
             self._builder.answer(opened, CallOutcome(decode(text), wall=wall))

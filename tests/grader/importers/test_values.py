@@ -137,5 +137,7 @@ class TestErrors:
     def test_the_class_is_what_the_text_begins_with(self, message, type_):
         assert failure(message).type == type_
 
-    def test_the_source_s_own_class_wins(self):
-        assert failure("ValueError: no", "refused", "Denied").type == "Denied"
+    def test_the_class_that_a_text_begins_with_wins_over_what_a_host_calls_the_failure(self):
+        told = failure("ValueError: no", "refused", "Denied")
+        assert (told.type, told.message) == ("ValueError", "no")
+        assert failure("Error: ValueError: no", "refused", "Denied").type == "Denied"

@@ -144,12 +144,13 @@ def zoned(stamp: str) -> bool:
 
 
 def failure(message: str, kind: ErrorKind = "execution", type_: str | None = None) -> CallError:
-    """The error of a call. Without ``type_`` its class is the one that the text or a line of it begins with.
+    """The error of a call.
 
-    A class that the text begins with is not said again in the message.
+    Its class is the one that the text begins with, which is nearer to the tool than what a host calls the failure, then
+    ``type_``, then one that a line of the text begins with. What the text begins with is not said again in the message.
     """
     begins = _CLASS.match(message)
-    named = begins or _NAMED.search(message)
-    class_ = type_ or (named.group(1) if named else "Error")
-    rest = message[begins.end() :].strip() if begins and begins.group(1) == class_ else ""
+    named = begins or (None if type_ else _NAMED.search(message))
+    class_ = named.group(1) if named else type_ or "Error"
+    rest = message[begins.end() :].strip() if begins else ""
     return CallError(kind=kind, type=class_, message=rest or message)
