@@ -61,7 +61,8 @@ class Dates:
         self._now = now
         self._zone = zone
         self._moments = tuple(dict.fromkeys((now, *moments)))
-        self._around = tuple(now.replace(hour=12) + timedelta(days=day) for day in range(-3, 12))
+        around = (now.replace(hour=12) + timedelta(days=day) for day in range(-3, 12))
+        self._times = tuple((moment, to_timestamp(moment, zone)) for moment in (*self._moments, *around))
         self._years_only = years_only
         self._days = {moment.date() for moment in self._moments}
         self._month_alone = False
@@ -163,10 +164,8 @@ class Dates:
             before = getattr(day, name) - getattr(own, name)
             if getattr(day + later, name) - getattr(own + later, name) != before:
                 return None
-        for moment in (*self._moments, *self._around):
-            before, after = (to_timestamp(item, self._zone) for item in (moment, moment + later))
-            if after - before != days * 86400:
-                return None
+        if any(to_timestamp(moment + later, self._zone) - at != days * 86400 for moment, at in self._times):
+            return None
         shift = years[self._now.year] - self._now.year
         if self._month_alone:  # months that are named alone stay as far apart as they were
             further = {(later - month) % 12 for month, later in months.items()}

@@ -29,7 +29,7 @@ TOGETHER = "|"
 """Parts what is drawn together: ``four|240: [five|300, six|360]``."""
 CLASSES = ("dates", "phones", "names")
 """What is drawn without a declaration, and can be kept by naming it."""
-_PARTS = ("about", "clock", "user", "reference", "milestones", "minefields", "original")
+_PARTS = ("about", "clock", "user", "reference", "milestones", "minefields", "end_states", "events", "original")
 _NAMING = frozenset({"id", "after", "tool", "tools", "as", "since", "table", "act", "sender", "recipient", "deed"})
 _INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
 """Below these keys the keys are those of columns and arguments."""

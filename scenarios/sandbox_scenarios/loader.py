@@ -100,6 +100,7 @@ class _Known:
     excerpted: set[Path] = field(default_factory=set[Path])
     built: dict[str, Scenario] = field(default_factory=dict[str, Scenario])
     drawn: deque[str] = field(default_factory=deque[str])
+    places: "dict[str, tuple[ScenarioFile, int]]" = field(default_factory=dict[str, Any])
     chains: "dict[str, list[ScenarioLink]]" = field(default_factory=dict[str, list[Any]])
     homes: dict[str, str] = field(default_factory=dict[str, str])
     names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -332,9 +333,11 @@ class Suite:
             kept = built is not None
             if built is None:
                 plain, instance = split(name)
-                found = self._find(plain)
+                found = self._known.places.get(plain) or self._find(plain)
                 if found is None or found[0].entries[found[1]].get("abstract"):
                     raise UnknownScenarioError(name, self._every_name(), abstract=found is not None)
+                if instance:  # there will be more of it
+                    self._known.places[plain] = found
                 built = self._build(*found, instance)
                 files = dict.fromkeys(link.file.path for link in self._chain(*found, ()))
                 made = built.generated  # by code, of which nothing is known here

@@ -73,6 +73,7 @@ class ScenarioRows:
         if not isinstance(labelled, dict):
             raise ProblemError((*before, place, name), "expected a mapping of labels to rows")
         found: dict[str, dict[str, Cell]] = {}
+        columns = {column.name for column in schema.columns}
         for label, row in cast("dict[str, Any]", labelled).items():
             where = (*before, place, name) if schema.single else (*before, place, name, str(label))
             key = self._resolver.row_id(name, str(label))
@@ -82,7 +83,8 @@ class ScenarioRows:
             if schema.key in given:
                 raise ProblemError((*where, schema.key), f"{schema.key} is made from the row's label; leave it out")
             for column in given:
-                self.column(schema, column, (*where, column))
+                if column not in columns:
+                    self.column(schema, column, (*where, column))
             cells: dict[str, Cell] = {schema.key: key}
             for column in schema.columns[1:]:
                 written = given.get(column.name)
@@ -100,7 +102,8 @@ class ScenarioRows:
             return None
         try:
             value = self._resolver.plain(written)
-            self.see_cell(column, written, value)
+            if column.role is not None or column.item_role is not None:
+                self.see_cell(column, written, value)
             return cell_of(value, column, written)
         except (ValueProblemError, ValueError) as error:
             raise ProblemError(where, str(error)) from error
