@@ -51,7 +51,7 @@ check: $(VENV)/.dev ## Lint, formatting, types, layers, plain words, scenarios.
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python packaging/plain_words.py
-	$(BIN)/sandbox-mcp scenarios lint --deep --jobs $(JOBS)
+	$(BIN)/sandbox-mcp scenarios lint --deep --jobs $(JOBS) --instances 2
 
 # Whoever has the packages elsewhere names their folder in SANDBOX_MCP_NODE_MODULES; without npm, what needs them skips.
 NODE_TOOLS := $(if $(SANDBOX_MCP_NODE_MODULES),,$(if $(shell command -v npm),$(NODE)/.installed))

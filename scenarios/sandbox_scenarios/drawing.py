@@ -35,6 +35,10 @@ _INSIDE = frozenset({"arguments", "is", "adds", "updates", "removes"})
 """Below these keys the keys are those of columns and arguments."""
 _REFERENCE = re.compile(r"@[a-z_]+\.[\w-]+|\$[A-Za-z][\w-]*(\.[\w.-]+)?|[a-z_]+:[A-Za-z][\w-]*")
 _FILLED = re.compile(r"\$\{[^{}]*\}")
+_NOUN = 4
+_NUMERAL = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|\w*hundred|more)\b"
+)
 _DRAWN = 3
 """How many digits of a telephone number are drawn."""
 _DAY = re.compile(r"(?:(?:\d{4}-)?\d\d-)?\d\d")
@@ -164,6 +168,10 @@ class Draws:
         for path, leaf in leaves:
             if (slot := self._slot(path, leaf)) is not None:
                 yield path, slot
+        user = cast("dict[str, Any]", self._merged.get("user") or {})
+        for path, leaf in _walk(user.get("demonstration"), ("user", "demonstration")):
+            if isinstance(leaf, str) and (told := self._template(leaf, names_only=True)) is not None:
+                yield path, told
         if self._dates:
             for path, parts in self._numbered():
                 for name, moved in self._dates.numbers(parts).items():
@@ -227,7 +235,8 @@ class Draws:
         fits = [name for folded, name in self._folded.items() if part in folded and name in self._text]
         return fits[0] if len(fits) == 1 else None
 
-    def _template(self, text: str) -> _Template | None:
+    def _template(self, text: str, *, names_only: bool = False) -> _Template | None:
+        """A text with all that is replaced in it; of a demonstration, which has days of its own, names and numbers."""
         if _REFERENCE.fullmatch(text):
             return None
         filled = [found.span() for found in _FILLED.finditer(text)]
@@ -235,8 +244,11 @@ class Draws:
         for found in self._pattern.finditer(text):
             if any(first < found.end() and found.start() < last for first, last in filled):
                 continue
-            part = self._part(found)
-            if part is not None:
+            named = found.lastgroup in ("address", "phone") or found[0][0].isupper() or _is_thing(found[0])
+            part = self._part(found) if named or not names_only else None
+            if part is not None and not (
+                names_only and found.lastgroup in ("dm", "md", "month", "range", "iso", "year")
+            ):
                 parts += [text[end : found.start()], part]
                 end = found.end()
         return _Template((*parts, text[end:])) if parts else None
@@ -267,12 +279,7 @@ class Draws:
             return lambda values: values.words[text]
         return lambda values: day(values.moved) if (day := self._facts.get(values.words[text])) else values.words[text]
 
-    def merged(self, name: str, label: str) -> dict[str, Any]:
-        """The entry of an instance.
-
-        Raises:
-            ProblemError: whatever may be drawn for a literal stands in the scenario already.
-        """
+    def _values(self, name: str, label: str) -> _Values:
         random = Random(f"{name}/{label}")  # noqa: S311  (to be drawn again)
         moved = self._dates.drawn(random) if self._dates else Moved()
         used = set[str]()
@@ -283,7 +290,21 @@ class Draws:
             parts = drawn.split(TOGETHER)
             for old, new in zip(literal.split(TOGETHER), parts, strict=True):
                 words |= dict(zip(_forms_of(old), _forms_of(_renamed(new, parts, fixed)), strict=True))
-        values = _Values(words, self._dialled(random), moved, fixed)
+        return _Values(words, self._dialled(random), moved, fixed)
+
+    def words(self, name: str, label: str) -> Mapping[str, str]:
+        """Every literal that an instance replaces, and what stands there instead. Raises like :meth:`merged`."""
+        drawn = self._values(name, label).words
+        literals = [part for literal in self._declared for part in literal.split(TOGETHER)]
+        return {literal: drawn[literal] for literal in literals}
+
+    def merged(self, name: str, label: str) -> dict[str, Any]:
+        """The entry of an instance.
+
+        Raises:
+            ProblemError: whatever may be drawn for a literal stands in the scenario already.
+        """
+        values = self._values(name, label)
         rest = {key: value for key, value in self._merged.items() if key not in ("draws", "choose")}
         return cast("dict[str, Any]", _rebuilt(rest, self._tree, values))
 
@@ -320,6 +341,11 @@ class Draws:
             taken.add(new)
             made[number] = new
         return made
+
+
+def _is_thing(text: str) -> bool:
+    """Tell whether a literal is called by a noun, which means the same in any conversation, as a number does not."""
+    return text.replace(" ", "").isalpha() and len(text) >= _NOUN and not _NUMERAL.search(text)
 
 
 def _is_day(text: str) -> bool:

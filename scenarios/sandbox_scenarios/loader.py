@@ -392,6 +392,16 @@ class Suite:
         links = self._links(name)[1:2]
         return str(links[0].entry["name"]) if links and not links[0].entry.get("abstract") else None
 
+    def drawn(self, name: str) -> Mapping[str, str]:
+        """The literals that an instance replaces, each with what was drawn for it. Raises like :meth:`get`."""
+        chain, (plain, instance) = self._links(name), split(name)
+        merged = {**chain[0].merged(), "name": plain}
+        return (
+            {}
+            if merged.get("generate") or not instance
+            else self._draws(plain, merged, instance).words(plain, instance)
+        )
+
     def labels(self, name: str) -> Mapping[str, str]:
         """The id of every row of a scenario's or base's world that has a label, to ``table.label``.
 

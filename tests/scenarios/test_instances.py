@@ -8,6 +8,7 @@ import pytest
 from sandbox_grader.milestones import strict
 from sandbox_scenarios import ScenarioFileError, Suite, UnknownScenarioError
 from sandbox_scenarios.instances import instances, labels, split
+from sandbox_scenarios.lint.instances import instance
 
 import sandbox_mcp
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
@@ -146,6 +147,28 @@ def test_a_drawn_day_moves_with_the_days_of_its_instance(tmp_path: Path) -> None
         row = next(iter(made.world.table("reminder").values()))
         due = datetime.fromtimestamp(float(str(row["reminder_timestamp"])), UTC)
         assert f"'{due:%m-%d}'" in str(made.milestones)
+
+
+def test_a_literal_that_is_left_over_is_complained_of(tmp_path: Path) -> None:
+    suite = suite_of(
+        tmp_path, NOTE.replace("goal: You want to know", "knows: [The moorings are dear.]\n      goal: FERGUS:")
+    )
+    assert "'Fergus' still stands" in next(instance(suite, "note_read@3")).problem
+    assert not list(instance(suite_of(tmp_path), "note_read@3"))
+
+
+def test_a_weekday_that_no_longer_fits_is_complained_of(tmp_path: Path) -> None:
+    drawn = NOTE.replace("draws: {", "draws: {dates: same, 2026-04-03 16:10:00: ['2027-04-03 16:10:00'], ")
+    found = [item.problem for item in instance(suite_of(tmp_path, drawn), "note_read@3")]
+    assert found == ["in note_read@3 10 April is called a Friday"]
+
+
+def test_a_demonstration_calls_people_as_the_instance_does(tmp_path: Path) -> None:
+    shown = NOTE.replace(
+        "      opening: Moor", "      demonstration: [{user: Text Fergus., agent: Done.}]\n      opening: Moor"
+    )
+    made = suite_of(tmp_path, shown).get("note_read@5")
+    assert "Fergus" not in str(made.user.demonstration)
 
 
 def test_no_instance_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

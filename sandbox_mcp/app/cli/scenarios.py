@@ -112,6 +112,9 @@ def show(name: str, places: tuple[Path, ...], as_json: bool) -> None:
     "--mutant", metavar="NAME", help="With one scenario: play this mutant of deep lint again and show what happened."
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for --deep.")
+@click.option(
+    "--instances", type=click.IntRange(0, 20), default=0, metavar="N", help="Also read N of the first twenty instances."
+)
 @quiet_option
 @scenario_files
 @as_json
@@ -120,6 +123,7 @@ def lint(
     deep: bool,
     mutant: str | None,
     jobs: int,
+    instances: int,
     quiet: bool,
     places: tuple[Path, ...],
     as_json: bool,
@@ -139,7 +143,7 @@ def lint(
     if mutant is not None:
         _show_mutant(suite, names, mutant)
         return
-    complaints, played = (*lint_quickly(suite, names), *unanswered(suite, names)), 0
+    complaints, played = (*lint_quickly(suite, names, instances), *unanswered(suite, names)), 0
     if deep:
         from sandbox_mcp.app.authoring.deep_lint import deep_lint
 
