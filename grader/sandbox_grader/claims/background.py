@@ -20,7 +20,7 @@ class Background:
 
     ``given``: the user's words. ``known``: texts in results, in lower case. ``deeds``: kinds of deeds that succeeded,
     ``tools``: the tools that did them. ``names``: people and things that the world knows by name. ``people``: the
-    words by which each of them may be told, and whether an action was done to them. ``touched``: texts in what was
+    words by which each of them may be told, and whether words were sent to them. ``touched``: texts in what was
     changed. ``labels``: by number, the words of the keys under which results have it, and those of the other numbers
     beside it. ``home``: the world that all this is said in; the default one where it is None.
     """

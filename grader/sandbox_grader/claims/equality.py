@@ -135,7 +135,8 @@ _ABOUT = 0.015
 def _counted(item: Mention, number: float, unit: str) -> bool:
     seconds = {"day": 86400, "night": 86400, "hour": 3600, "minute": 60, "second": 1, "week": 604800}.get(unit)
     if item.kind == "duration":
-        return bool(seconds) and item.number == number * (seconds or 1)
+        begun = item.step < (seconds or 0) and math.ceil(item.number / (seconds or 1)) == number
+        return bool(seconds) and (item.number == number * (seconds or 1) or begun)  # 131 days and 17 hours are 132
     if item.kind == "phone":  # seven digits and more look like one
         return str(item.value) == str(int(number))
     if item.kind == "quantity":  # what is counted is a unit, such as hectares

@@ -48,10 +48,7 @@ class Hearing:
         return next((item.why for item in self.findings if item.outcome == "contrary"), None)
 
 
-def hear(
-    message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = (),
-    own: Sequence[str] = ()
-) -> Hearing:  # fmt: skip
+def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, context: Sequence[Fact] = ()) -> Hearing:
     """Verdicts on a message.
 
     Args:
@@ -59,7 +56,6 @@ def hear(
         facts: what it should state, with their placeholders filled.
         back: what it is read against.
         context: further facts that may well stand in the message, because the session asks for them too.
-        own: words that the tools of the session declare for telling of what they did.
     """
     every = (*facts, *(fact for fact in context if fact not in facts))
     wanted = frozenset(str(value) for fact in every if fact.type == "deed" for value in fact.value)
@@ -69,7 +65,7 @@ def hear(
         return Hearing((), invented)
     talk, found = read(message), mentions(read(message).text)
     findings = tuple(
-        _finding(talk, found, fact, [other for other in every if other is not fact], back, own) for fact in facts
+        _finding(talk, found, fact, [other for other in every if other is not fact], back) for fact in facts
     )
     return Hearing(findings, invented, dumped(message, every, found))
 
@@ -91,8 +87,7 @@ def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> t
     talk = read(message)
     found = mentions(talk.text)
     return tuple(
-        deeds.plainly(talk, fact) if fact.type == "deed" else _finding(talk, found, fact, (), back, ())
-        for fact in facts
+        deeds.plainly(talk, fact) if fact.type == "deed" else _finding(talk, found, fact, (), back) for fact in facts
     )
 
 
@@ -106,17 +101,15 @@ def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str
     return None
 
 
-def _finding(
-    talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background, own: Sequence[str]
-) -> Finding:
+def _finding(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
     if fact.type in READ_AS:
         return typed(talk, found, fact, others, back)
     if fact.type == "deed":
-        return deeds.told(talk, fact, back, own)
+        return deeds.told(talk, fact, back)
     if fact.type == "undone":
         return deeds.undone(talk, fact)
     if fact.type == "cannot":
-        return refusals.refused(talk, fact)
+        return refusals.refused(talk, fact, back)
     if fact.type == "state":
         return states.state(talk, fact, back.things)
     if fact.type == "polarity":

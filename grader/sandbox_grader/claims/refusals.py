@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from sandbox_scenarios.model import Fact
 
+from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.finding import Finding, doubtful, missing, stated
 from sandbox_mcp.engine.talk.clauses import Talk
 from sandbox_mcp.engine.talk.inability import is_unable
@@ -26,7 +27,7 @@ def _topic(words: tuple[str, ...]) -> Lazy:
     return Lazy(rf"\b(?:{rows or '(?!)'})(?:s|es|ing|ed|'s)?(?!\w)")
 
 
-def refused(talk: Talk, fact: Fact) -> Finding:
+def refused(talk: Talk, fact: Fact, back: Background) -> Finding:
     """Whether a message says that a topic cannot be had."""
     words = tuple(map(str, fact.value))
     topic = _topic(words)
@@ -41,7 +42,8 @@ def refused(talk: Talk, fact: Fact) -> Finding:
         for number in inable
         if any(topic.search(talk.sentence_text(other)) for other in (number - 1, number + 1))
     ]
-    if fact.about and not any(str(word).lower() in talk.low for word in fact.about):
+    asked = back.user_said if here else ""  # what the user asked for need not be said again
+    if fact.about and not any(str(word).lower() in text for word in fact.about for text in (talk.low, asked)):
         return (doubtful if here else missing)(f"says that {shown} cannot be had, but not of what")
     if here or near:
         if all(_joins_many(talk, number) for number in here or near):

@@ -27,8 +27,8 @@ _ASKS = Lazy(r".*\?\s*$|(?:which|who|what|when|where|how)\b")
 _WORD = Lazy(r"[^\W\d_]+|\d+")
 _JOINED = Lazy(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 """Letters of scripts that put no space between words."""
-_OTHERS, _SHORT, _SEVERAL, _MANY = 3, 3, 4, 5
-"""People nobody asked for that make a list, words of an item at most, other items in doubt and as candidates."""
+_OTHERS, _SHORT, _TITLE, _SEVERAL, _MANY = 3, 3, 6, 4, 5
+"""People nobody asked for that make a list, words of an item and of a title, other items in doubt and as candidates."""
 _SEPARATOR = Lazy(r"\s*[,;/\n]+\s*(?:and |or )?|\s+(?:and|or)\s+")
 _LEAD = any_case(
     r"^(?:(?:it |he |she |they )?(?:is|was|are) |or |and |maybe |perhaps |else |either |in |at |from |by |the |an? |to "
@@ -106,9 +106,14 @@ def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact],
     before = _NAME_BEFORE.search(talk.text[max(0, span[0] - 40) : span[0]])
     behind = _NAME_BEHIND.match(talk.text, span[1])
     span = (span[0] - len(before[0]) if before else span[0], behind.end() if behind else span[1])
-    items, either = _row(talk, span)
     own = talk.low[slice(*span)]
-    together = [text for text in back.known if own in text] if items else ()
+    together = [text for text in back.known if own in text]
+    for text in together:  # the whole of what a tool answered
+        start = span[0] - text.find(own)
+        if len(text) > len(own) and start >= 0 and talk.low.startswith(text, start):
+            span, own = (start, start + len(text)), text
+            break
+    items, either = _row(talk, span)
     foreign = [
         item for item in items
         if not any(item.lower() in text for text in together)  # as in an address, which is one value
@@ -139,7 +144,7 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
         for place in range(own - 1, -1, -1):
             start = gaps[place - 1].end() if place else begin
             words = _ITEM_END.split(talk.text[start : gaps[place].start()])[-1].split()
-            whole = 0 < len(words) <= _SHORT
+            whole = _is_item(words)
             item = _LEAD.sub("", " ".join(words)) if whole else " ".join(words[-1:])
             items += [item] if item else []
             either = either or "or" in gaps[place][0].split()
@@ -152,12 +157,17 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
             if "or" not in gaps[place][0].split() and _PLACED.match(item):
                 break  # "the café, at 7 Harbour Lane, Cape Town"
             words = _ITEM_END.split(_LEAD.sub("", item))[0].split()
-            whole = 0 < len(words) <= _SHORT
+            whole = _is_item(words)
             items += [" ".join(words if whole else words[:1])] if words else []
             either = either or "or" in gaps[place][0].split()
             if not whole or _ITEM_END.search(talk.text, gaps[place].end(), end):
                 break
     return items, either
+
+
+def _is_item(words: Sequence[str]) -> bool:
+    """True if words may be an item of a row as a whole: few, or some more that begin as a title does."""
+    return 0 < len(words) <= (_TITLE if words[0][0].isupper() else _SHORT)
 
 
 _PLACED = any_case(r"(?:in|at|from|by|to|for|on|with|of|near|\d)\b")

@@ -170,22 +170,21 @@ class Listener:
         """What was said and done in the session: a deed that is done later was not invented."""
         events, home = self._timeline.events, self._timeline.home
         fine = [call for call in self._calls[1] if call.error is None or call.changes]
-        known, touched = list[str](), list[str]()
+        done = {call.called for call in fine}
+        kinds = {name: kinds_of_tool(home.tools[name]) if name in home.tools else kinds_of(name) for name in done}
+        known, touched, sent = list[str](), list[str](), list[str]()
         for call in fine:
             _collect(call.result, known)
-            for change in call.changes:
-                _collect((change.before, change.after), touched)
-            if call.changes:
-                _collect(call.arguments, touched)
-        done = {call.called for call in fine}
-        kinds = (kinds_of_tool(home.tools[name]) if name in home.tools else kinds_of(name) for name in done)
+            for into in (touched, sent) if "send" in kinds[call.called] else (touched,):
+                _collect([(change.before, change.after) for change in call.changes], into)
+                _collect(call.arguments if call.changes else (), into)
         return Background(
             given=tuple(event.content for event in events if isinstance(event, Message) and event.sender == "user"),
             known=frozenset(text.lower() for text in known),
-            deeds=frozenset[str]().union(*kinds),
+            deeds=frozenset[str]().union(*kinds.values()),
             tools=frozenset(done),
             names=self._names,
-            people=tuple(self._people(frozenset(touched))),
+            people=tuple(self._people(frozenset(sent))),
             touched=frozenset(touched),
             home=home,
             labels=_labels(call.result for call in fine),
@@ -199,13 +198,13 @@ class Listener:
         rows = chain.from_iterable(table.values() for table in tables.values())
         return (row for row in rows if isinstance(name := row.get("name"), str) and name.strip())
 
-    def _people(self, touched: frozenset[str]) -> Iterator[tuple[frozenset[str], bool]]:
-        """The words by which a row with a name may be told, and whether an action was given or wrote any text of it."""
+    def _people(self, sent: frozenset[str]) -> Iterator[tuple[frozenset[str], bool]]:
+        """The words by which a row with a name may be told, and whether words were sent to it."""
         made = (change.after for call in self._calls[1] for change in call.changes if change.after)
         for row in (*self._named(self._timeline.initial.tables), *self._named({"": dict(enumerate(made))})):
             texts = [value for value in row.values() if isinstance(value, str) and len(value) >= _TELLING]
             words = frozenset(word for text in texts if len(text.split()) <= _TELLING for word in text.lower().split())
-            yield words, not touched.isdisjoint(texts)
+            yield words, not sent.isdisjoint(texts)
 
 
 def in_words(fact: Fact) -> str:

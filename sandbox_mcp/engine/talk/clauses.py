@@ -110,7 +110,7 @@ _ASKING = Lazy(
 )
 _SUPPOSING = Lazy(
     r"^\W*(?:(?:and|but|or|so|only|even|just|then) )*(?:if|unless|in case|suppose|supposing|imagine|assuming"
-    r"|provided|once"
+    r"|provided|once(?! (?:\w+ ){1,3}?(?:was|were|had|went)\b)"
     r"|whether|should (?:you|that|it|this|the|anything|any)|had (?:i|you|it)|as soon as|whenever|when you"
     r"|let me know|tell"
     r" me|feel free|just say|say)\b|\bif (?:everything|it had|i had|you (?:like|want|wish|prefer|would|need)"
@@ -147,7 +147,7 @@ HARMLESS = Lazy(
     r"\bnot (?:only|just|merely|far|bad|long|later than|until|before|to worry|to mention|at all far|once|less than"
     r"|more than|a problem|including|counting)\b"
     r"|\bno (?:problem|worries|need|later|earlier|fewer|less|more than|doubt|trouble|matter|other|further|extra"
-    r"|additional|\d)\b|\bor not\b|\bif not\b"
+    r"|additional|repl(?:y|ies)|answers?|response|\d)\b|\bor not\b|\bif not\b"
     r"|\bwithout (?:\w+ )?(?:problems?|trouble|issues?|errors?|delay|further|changing|touching)\b|\bnothing (?:else"
     r"|more|but)\b|^\W*no[,.!;:]|\bwhy not\b"
 )
@@ -178,7 +178,7 @@ def read(message: str) -> Talk:
 
 def is_question(sentence: str) -> bool:
     """True if a sentence ends with a question mark, be it in quotes or brackets."""
-    return sentence.rstrip("\"') \n").endswith("?")
+    return sentence.rstrip("\"'_)]* \n").endswith("?")
 
 
 def _clauses(low: str, text: str, quotes: Sequence[tuple[int, int]]) -> Iterator[Clause]:

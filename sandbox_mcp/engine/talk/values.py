@@ -144,11 +144,6 @@ _CLOCKED = any_case(
     r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b"
     r"|\b(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:)"
 )
-_TABLE = any_case(
-    r"\b(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})(?:\W{1,6}(hours|minutes"
-    r"|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})){1,3}"
-)
-_CELL = any_case(r"(days|hours|minutes|seconds)\s{0,3}[:=]\s{0,3}(\d{1,9})")
 _BEGINS = r"[^\s\d.,:;!?\"'()%°/–-]"
 """A sign or a letter that the name of a currency can begin with."""
 _NUMBER_AHEAD = rf"(?={_BEGINS})(?=[^\s\d]{{1,24}}+(?: [^\s\d]{{1,24}}+){{0,2}}+ ?[-+]?\d)"
@@ -315,12 +310,6 @@ _COUNTS = any_case(r"\b(?:timers?|countdown|duration|stopwatch)\b[^.!?\n]{0,32}$
 """Words before hours, minutes and seconds that are a duration, not a time of day."""
 
 
-def _tabled(match: re.Match[str]) -> Mention:
-    cells = [(name.lower().rstrip("s"), int(number)) for name, number in _CELL.findall(match[0])]
-    total = float(sum(_SECONDS[name] * number for name, number in cells))
-    return Mention("duration", match.start(), match.end(), total, cells[-1][0], float(_SECONDS[cells[-1][0]]))
-
-
 def _digits(number: str) -> float:
     return 10.0 ** -len(number.partition(".")[2])
 
@@ -383,7 +372,6 @@ _IN_UNIT = any_case(
 )
 """A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
 _READERS: tuple[tuple[Lazy, Callable[[re.Match[str]], Mention | None]], ...] = (
-    (_TABLE, _tabled),
     (_CLOCKED, _clocked),
     (_DATE, _date),
     (_TIME, _time),

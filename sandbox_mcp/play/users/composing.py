@@ -10,10 +10,10 @@ from enum import Enum, auto
 
 from sandbox_scenarios.model import Answer
 
-from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading, is_question
+from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading
 from sandbox_mcp.engine.talk.acts.model import stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
-from sandbox_mcp.engine.talk.clauses import SENTENCE
+from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case

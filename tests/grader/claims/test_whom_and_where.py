@@ -82,3 +82,46 @@ def test_values_in_tables_and_short_forms_are_read_whole(fact: dict[str, str], r
 def test_a_thing_said_to_be_on_and_off_is_said_to_be_neither() -> None:
     [finding] = hear("Wifi is on and off.", facts_of({"wifi": "off"}), SENT).findings
     assert finding.outcome == "contrary"
+
+
+@pytest.mark.parametrize(
+    ("deed", "reply", "outcome"),
+    [
+        ("send", 'Sent to Priya: "On my way." Aoife hasn\'t been messaged yet.', "stated"),
+        ("send", 'I messaged Priya: "On my way." No reply so far, and Priya hasn\'t confirmed yet.', "stated"),
+        ("remove", 'Once that was sent I deleted "Order gauze" from your list.', "stated"),
+        (
+            "timer",
+            "The tea timer is running. The washing machine I can't start, please do that.",
+            "stated",
+        ),
+        ("send", "I texted Priya. Sorry, it was not sent after all.", "contrary"),
+        ("timer", "I can't start the timer.", "contrary"),
+    ],
+)
+def test_a_denial_of_something_else_leaves_the_deed_told(deed: str, reply: str, outcome: str) -> None:
+    assert [finding.outcome for finding in hear(reply, facts_of({"deed": deed}), SENT).findings] == [outcome]
+
+
+def test_a_refusal_need_not_repeat_what_the_user_asked_for() -> None:
+    facts = facts_of({"cannot": ["current position"], "about": ["how far", "kilometers"]})
+    reply = "I have no way to read your current position on this phone."
+    heard = [
+        hear(reply, facts, Background(given=given)).findings[0].outcome
+        for given in (("How many kilometers is that from where I am?",), ("Where am I?",))
+    ]
+    assert heard == ["stated", "doubt"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "outcome"),
+    [("Coffee mill with base", "stated"), ("Coffee mill with base or Kettle with gear", "contrary")],
+)
+def test_an_item_of_a_row_is_all_that_a_tool_answered(listed: str, outcome: str) -> None:
+    known = frozenset({"coffee mill with base", "kettle with gear"})
+    heard = hear(f"It was the {listed}.", facts_of({"text": "coffee mill"}), Background(known=known))
+    assert heard.findings[0].outcome == outcome
+
+
+def test_a_day_that_has_begun_counts() -> None:
+    assert hear("131 days and 17 hours", facts_of({"count": "132 days"})).right

@@ -113,11 +113,8 @@ def test_a_deed_may_be_told_in_the_tools_words_and_as_what_it_writes(suite: Suit
         ("close_new_quay", "New Quay remains dead."),  # "new" is part of its name and tells of no change
         ("close_new_quay", "New Quay will be live tomorrow."),
         ("hand_it_back", "I will hand the permit back."),
-        pytest.param(
-            "hand_it_back",
-            "I have read the permit.",
-            marks=pytest.mark.xfail(strict=True, reason="'have' alone counts as a word that tells of a change"),
-        ),
+        ("hand_it_back", "I have read the permit."),
+        ("hand_it_back", "I have deleted the permit."),
     ],
 )
 def test_a_name_a_plan_and_a_look_tell_of_no_deed(suite: Suite, name: str, reply: str) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sandbox_mcp.engine.talk.clauses import is_question
+
 
 class Act(StrEnum):
     """What an agent does by saying something."""
@@ -27,11 +29,6 @@ class Act(StrEnum):
     """Thanks, agrees, apologises, wishes well."""
     UNREADABLE = "unreadable"
     """Another language, data, or nothing at all."""
-
-
-def is_question(sentence: str) -> bool:
-    """True if a sentence ends with a question mark, be it in quotes or brackets."""
-    return sentence.rstrip("\"'_)]* ").endswith("?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from sandbox_mcp.engine.talk.acts.kinds import Act, is_question
+from sandbox_mcp.engine.talk.acts.kinds import Act
+from sandbox_mcp.engine.talk.clauses import is_question
 from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 
 TOKEN = Lazy(r"[a-z]+(?:'[a-z]+)?|\d[\d.,:]*|[?_]")

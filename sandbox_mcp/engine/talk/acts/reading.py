@@ -8,9 +8,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence, is_question
+from sandbox_mcp.engine.talk.acts.kinds import WAITING, Act, ActReading, ReadSentence
 from sandbox_mcp.engine.talk.acts.model import TOKEN, ActModel, act_model, features, stems
-from sandbox_mcp.engine.talk.clauses import SENTENCE, read
+from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question, read
 from sandbox_mcp.engine.talk.inability import is_unable
 from sandbox_mcp.engine.talk.patterns import WORDY, Lazy
 from sandbox_mcp.engine.talk.text import lowered, plain
@@ -156,13 +156,14 @@ def _is_readable(text: str, model: ActModel) -> bool:
     bare = plain(_without_data(text))
     words = [word.lower() for word in _WORD.findall(bare) if word[0].islower() or word in ("I", "A")]
     known = sum(map(model.knows, words))
-    if (_DATA.match(bare) and known < len(words) - 1) or ("=" in text and known <= 1):
+    equates = "=" in text and "=" in bare  # in the words, and not in a tag
+    if (_DATA.match(bare) and known < len(words) - 1) or (equates and known <= 1):
         return False
     letters = [char for char in bare if char.isalpha()]
     if letters and not any(char.isascii() for char in letters):
         return False
     digits = any(char.isdigit() for char in bare)
-    brief = (digits or "?" in bare) and len(words) <= HEAD and "=" not in text
+    brief = (digits or "?" in bare) and len(words) <= HEAD and not equates
     return (known >= _KNOWN * len(words) or brief) and bool(letters or digits or "?" in bare)
 
 
