@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 
 from sandbox_mcp.app.report.index import Index
 from sandbox_mcp.app.report.overview import overview
+from sandbox_mcp.app.report.report_file import report
+from sandbox_mcp.app.report.run_sources import find_runs
 from sandbox_mcp.app.report.session_page import session_page
 from sandbox_mcp.engine.trajectory import read_trajectory
 from sandbox_mcp.engine.world import fold, snapshot_of
+from tests.report.sessions import find
 
 DETAIL = "mediocre:late_for_dinner_low_battery-base-s0-t0"
 SHOTS = os.environ.get("SANDBOX_MCP_SCREENSHOTS")
@@ -224,3 +228,29 @@ def test_a_log_of_thousands_of_events_is_stepped_through(page: Any, report_file:
 
 def test_logs_are_read_as_they_were_written(runs: Path) -> None:
     assert all(read_trajectory(path).complete for path in runs.rglob("*.jsonl"))
+
+
+def test_two_runs_open_on_their_difference_with_the_largest_first(page: Any, report_file: Path) -> None:
+    opened(page, report_file)
+    assert "against B" in page.inner_text("h1")
+    told = page.locator("table.sessions tbody tr td:nth-child(3)").all_inner_texts()
+    sizes = [abs(float(text.replace("−", "-"))) for text in told]
+    assert sizes == sorted(sizes, reverse=True)
+    page.get_by_role("link", name="All runs").first.click()
+    page.wait_for_function("location.hash === '#/'")
+    assert page.get_by_role("link", name="mediocre").count()
+
+
+def test_a_lone_session_opens_directly(page: Any, runs: Path, tmp_path: Path) -> None:
+    log = min((runs / "reference" / "logs").glob("*.jsonl"))
+    (tmp_path / "one" / "logs").mkdir(parents=True)
+    shutil.copy(runs / "reference" / "run.json", tmp_path / "one")
+    shutil.copy(log, tmp_path / "one" / "logs")
+    index = Index(None, find)
+    list(index.add(find_runs([tmp_path / "one"])))
+    place = tmp_path / "one.html"
+    place.write_text(report(index, "One"), encoding="utf-8")
+    opened(page, place)
+    assert page.locator("#position").count() == 1
+    page.get_by_role("link", name="Sessions").first.click()
+    page.wait_for_selector("table.sessions")

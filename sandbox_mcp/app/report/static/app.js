@@ -37,6 +37,8 @@ class App {
     const asked = this.asking = Symbol("asked");
     const overview = this.overview = await this.source.overview();
     const only = overview.runs.length === 1 ? overview.runs[0] : null;
+    if (!kind && !location.hash && !this.source.framed && await this.opening(overview, asked)) { this.foot(overview); return; }
+    if (this.asking !== asked) return;
     const run = kind === "r" ? overview.runs.find((item) => item.key === names[0]) : kind ? null : only;
     if (this.asking !== asked) return;
     document.title = overview.title;
@@ -49,6 +51,26 @@ class App {
       else if (kind) this.missing("There is no such page.");
       else this.page = new RunsPage(this, overview, this.place);
     } catch (error) { this.missing(`This could not be shown: ${error.message}`); }
+    this.foot(overview);
+  }
+
+  // What is opened without an address: a lone session itself, and of two runs their difference. "#/" is the list.
+  async opening(overview, asked) {
+    const [one, two, third] = overview.runs;
+    if (one && !two && one.counts.sessions === 1) {
+      const {rows} = await this.source.page(one.key, "", "worst", 0);
+      if (rows.length !== 1 || !rows[0].detail || this.asking !== asked) return false;
+      await this.showSession(rows[0].id, new URLSearchParams(), asked);
+    } else if (two && !third) {
+      const found = await this.source.pairs(one.key, two.key);
+      if (!found?.difference || this.asking !== asked) return false;
+      this.page = new ComparePage(this, overview, found, this.place);
+    } else return false;
+    document.title = overview.title;
+    return true;
+  }
+
+  foot(overview) {
     this.place.append(h("footer", {class: "dim"}, h("button", {type: "button", onclick: () => this.help.showModal()}, "Keys ?"), " ", foreign(overview.foot)));
   }
 

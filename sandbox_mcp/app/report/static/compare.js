@@ -29,7 +29,7 @@ class ComparePage {
     const both = (p) => p.a !== null && p.b !== null;
     const ways = {Worse: (p) => both(p) && p.b < p.a, Better: (p) => both(p) && p.b > p.a, Different: (p) => both(p) && p.a !== p.b, "Both fail": (p) => both(p) && p.a < 1 && p.b < 1, "Only in one": (p) => p.a === null || p.b === null, All: () => true};
     this.chips.replaceChildren(...Object.entries(ways).map(([name, fit]) => pressed(`${name} ${this.found.pairs.filter(fit).length}`, name === this.chip, () => { this.chip = name; this.show(); })));
-    const pairs = this.found.pairs.filter(ways[this.chip]).sort((p, q) => ((p.b ?? 0) - (p.a ?? 0)) - ((q.b ?? 0) - (q.a ?? 0)));
+    const pairs = this.found.pairs.filter(ways[this.chip]).map((p) => [p, (p.b ?? 0) - (p.a ?? 0)]).sort(([, p], [, q]) => Math.abs(q) - Math.abs(p) || p - q).map(([p]) => p);
     this.list.replaceChildren(...pairs.slice(0, 1000).map((p) => h("tr", {}, h("td", {class: "mono tight"}, number(p.a)), h("td", {class: "mono tight"}, number(p.b)), h("td", {class: `mono tight ${!both(p) ? "dim" : p.b > p.a ? "ok" : p.b < p.a ? "bad" : ""}`}, p.a === null || p.b === null ? "–" : number(p.b - p.a)),
       h("td", {class: "name"}, p.id_a && p.id_b ? h("a", {href: link(["pair", p.id_a, p.id_b])}, visible(p.scenario)) : visible(p.scenario)), h("td", {}, visible(p.variant)), h("td", {class: "mono"}, p.trial))));
     if (!pairs.length) this.list.append(h("tr", {}, h("td", {colspan: 6, class: "dim"}, "There is no such pair.")));
