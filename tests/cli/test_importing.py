@@ -272,3 +272,23 @@ def test_an_unknown_format_leads_to_the_one_for_any_json(tmp_path: Path) -> None
     (tmp_path / "x.json").write_text("{}")
     result = CliRunner().invoke(group, ["import", "json", str(tmp_path / "x.json"), "-o", str(tmp_path / "out")])
     assert "'any' with --mapping FILE reads other JSON" in str(result.exception)
+
+
+def test_a_session_that_cannot_be_judged_is_said_beside_the_mean_and_misses_a_threshold(tmp_path: Path) -> None:
+    def session(result: object) -> dict[str, object]:
+        function = {"name": "set_wifi_status", "arguments": '{"on": false}'}
+        told = {"role": "tool", "tool_call_id": "a", "content": json.dumps({"result": result})}
+        asked = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": function}]}
+        opening = {"role": "user", "content": "Please turn off the wifi on my phone."}
+        said = {"role": "assistant", "content": "Wifi is now off."}
+        return {"metadata": {"scenario": "wifi_off"}, "messages": [opening, asked, told, said]}
+
+    out = tmp_path / "out"
+    brought_in(
+        "openai-chat", out, written(tmp_path / "a.json", session(None)), written(tmp_path / "b.json", session(17))
+    )
+    graded = CliRunner().invoke(group, ["grade", str(out), "--threshold", "0.5"])
+    assert "1 of 2 sessions scored, mean score 1.000" in graded.output
+    assert "threshold 0.5 missed: 1 session could not be scored" in graded.output
+    assert 'set_wifi_status gave {"result": 17}, and again null' in graded.output
+    assert graded.exit_code == 1

@@ -21,6 +21,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load, parsed
+from sandbox_grader.importers.reading.manners import words_of
 from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, stated
 
 DOCUMENT = "."
@@ -360,6 +361,8 @@ class _Player:
                 outcome = self._outcome(node, rule, record)
                 self.builder.settle(node, id_, outcome, name=name if id_ is None else None)
         spoke = bool(texts)
+        if last_call >= 0 and not any("".join(words).strip() for words in texts.values()):
+            texts.clear()  # beside calls an empty text is no answer
         self._say(texts, False, stamp)
         if given or spoke:
             self._batch = ""
@@ -410,7 +413,9 @@ class _Player:
             [value] = value.values()
         partial = {"result_partial": True} if len(self.builder.losses) > known else {}
         if rule.failed and _holds(node, rule.failed):
-            return CallOutcome(error=failure(value if isinstance(value, str) else encode(value)), meta=partial)
+            return CallOutcome(
+                error=failure(value if isinstance(value, str) else words_of(value) or encode(value)), meta=partial
+            )
         if rule.typed and _holds(node, rule.typed):  # a text is a text there, whatever it looks like
             return CallOutcome(value, meta=partial)
         if (rule.failed or rule.error) and not rule.guess:

@@ -194,3 +194,51 @@ def test_the_error_of_a_whole_result_of_mcp_is_its_text_and_not_its_json() -> No
     [call] = calls(read_one("gemini", {"contents": [asked, told]}))
     assert call.error is not None
     assert (call.error.type, call.error.message) == ("ValueError", "wifi is already on")
+
+
+def test_a_session_file_of_gemini_cli_is_read_whole() -> None:
+    def called(id_: str, name: str, status: str, **response: Any) -> dict[str, Any]:
+        result = [{"functionResponse": {"id": id_, "name": name, "response": response}}]
+        return {"id": id_, "name": name, "args": {}, "status": status, "result": result}
+
+    calling = {
+        "type": "gemini",
+        "content": "",
+        "thoughts": [{"subject": "Wifi", "description": "hm"}],
+        "toolCalls": [
+            called("a", "find", "success", output='{"result":null}'),
+            called("b", "fly", "error", error="no"),
+        ],
+        "tokens": {"input": 5, "output": 2, "thoughts": 1},
+    }
+    done = {"type": "gemini", "content": "Done.", "thoughts": [], "tokens": {"input": 6, "output": 1}}
+    messages = [{"type": "user", "content": "Off, please."}, calling, done]
+    found = read_one("gemini-cli", {"sessionId": "s", "projectHash": "h", "messages": messages})
+    told = [("user", "agent", "Off, please."), ("agent", "agent", "hm"), ("agent", "user", "Done.")]
+    assert said(found) == told
+    first, failed = calls(found)
+    assert (first.result, first.batch) == ({"result": None}, failed.batch)
+    assert failed.error is not None
+    assert failed.error.message == "no"
+    usage: Any = found.events[-2]
+    assert usage.meta["usage"] == {"prompt_tokens": 11, "completion_tokens": 4, "requests": 2}
+
+
+SPOKEN = {"role": "assistant", "content": [{"text": "Done."}]}
+ASKING = [{"role": "user", "content": [{"text": "Off, please."}]}]
+
+
+@each(
+    "value",
+    [
+        {"messages": ASKING, "output": {"message": SPOKEN}},
+        {"messages": ASKING, "response": {"output": {"message": SPOKEN}}},
+        {
+            "input": {"inputBodyJson": {"messages": ASKING}},
+            "output": {"outputBodyJson": {"output": {"message": SPOKEN}}},
+        },
+    ],
+    ids=range(3),
+)
+def test_what_bedrock_answered_follows_what_it_was_asked_however_the_two_are_wrapped(value: Any) -> None:
+    assert said(read_one("converse", value)) == [("user", "agent", "Off, please."), ("agent", "user", "Done.")]

@@ -83,6 +83,15 @@ def test_a_failure_that_a_text_tells_is_one(name: str, failed: bool, benchmark_d
     assert (call.error is not None) == failed
 
 
+def test_samples_that_inspect_keeps_in_chunks_are_whole(benchmark_data: Path) -> None:
+    path = benchmark_data / "real_logs" / "24-inspect-chunked" / "chunked.eval"
+    sessions = [assemble(session.events, path.name) for session in importer("inspect")([path])]
+    assert sessions
+    for log in sessions:
+        assert sum(isinstance(event, ToolCall) for event in log.events) == 4
+        assert [event.content for event in log.events if isinstance(event, Message)][-1] == "Wifi is now off."
+
+
 def test_a_mapping_of_a_user_that_loses_calls_is_a_fault(benchmark_data: Path) -> None:
     folder = benchmark_data / "real_logs" / "09-any-cannot-say-nested-calls"
     with pytest.raises(Exception, match="say 'each: tool_calls'"):
