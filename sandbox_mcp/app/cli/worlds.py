@@ -13,6 +13,7 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
+    from sandbox_mcp.app.authoring.server_check.findings import ServerFinding
     from sandbox_mcp.engine.tools import Tool, World
     from sandbox_mcp.engine.world import Column
     from sandbox_mcp.engine.world.effects import Effects
@@ -195,7 +196,7 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
     """Read worlds' code, and try their tools.
 
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights. A tape
-    has no code, and is left out. The exit code is 1 if there is anything to mend.
+    has no code; it is looked at as check-server does. The exit code is 1 if there is anything to mend.
     """
     from sandbox_mcp.app.authoring.world_check import OtherProcess, WorldFinding, check_world
     from sandbox_mcp.engine.worlds import TAPE, files, load, named
@@ -208,9 +209,9 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
             worlds.append(named(name))
         except SandboxError as error:
             found.append(WorldFinding(name, name, "declaration", str(error)))
-    for tape in [world for world in worlds if world.origin.endswith(TAPE)]:
-        worlds.remove(tape)
-        click.echo(f"not checked: {tape.name} is a tape, which has no code; lint the scenarios over it", err=True)
+    tapes = [world for world in worlds if world.origin.endswith(TAPE)]
+    worlds = [world for world in worlds if world not in tapes]
+    on_tapes = [(tape.name, finding) for tape in tapes for finding in _of_tape(tape)]
     refused: dict[str, dict[str, str]] = {world.name: {} for world in worlds}
     elsewhere = OtherProcess(worlds)
     with redirect_stdout(sys.stderr):  # for what a world prints; stdout is for the findings
@@ -219,15 +220,25 @@ def check(names: tuple[str, ...], as_json: bool) -> None:
         found += (item for item in elsewhere.differences() if (item.world, item.place) not in seen)
     if as_json:
         findings = [item.to_json() for item in found]
-        print_json({"worlds": [world.name for world in worlds], "findings": findings, "refused": refused})
+        findings += ({"world": name, **item.to_json()} for name, item in on_tapes)
+        print_json({"worlds": [world.name for world in (*worlds, *tapes)], "findings": findings, "refused": refused})
     else:
         for tool, said in ((tool, said) for tools in refused.values() for tool, said in tools.items()):
             click.echo(f"not tried to its end: {tool}() refused every made-up call, last with {said}", err=True)
-        for finding in found:
+        for finding in (*found, *(item for _, item in on_tapes)):
             click.echo(str(finding))
-    click.echo(f"{counted(len(worlds), 'world')}, {counted(len(found), 'finding')}", err=True)
-    if found:
+    total = len(found) + len(on_tapes)
+    click.echo(f"{counted(len(worlds) + len(tapes), 'world')}, {counted(total, 'finding')}", err=True)
+    if total:
         raise click.exceptions.Exit(1)
+
+
+def _of_tape(tape: "World") -> "tuple[ServerFinding, ...]":
+    """Faults of a tape's tools, as ``check-server`` finds them."""
+    from sandbox_mcp.app.authoring.server_check.findings import findings
+    from sandbox_mcp.app.authoring.server_check.seen import seen_on
+
+    return tuple(findings(seen_on(Path(tape.origin))))
 
 
 @command.command()

@@ -276,10 +276,14 @@ def test_commands_that_list_know_a_tape_by_its_file():
     assert [item["name"] for item in json.loads(listed.stdout)] == ["light_the_second_lamp"]
 
 
-def test_a_tape_has_no_code_to_check():
-    done = invoke("worlds", "check", "--world", TAPE)
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert "is a tape, which has no code; lint the scenarios over it" in done.stderr
+def test_the_tools_of_a_tape_are_checked_as_those_of_a_server(tmp_path: Path):
+    tool = {"kind": "tool", "name": "do", "inputSchema": {"type": "object", "properties": {"what": {}}}}
+    lines = ({"kind": "server", "tape": 1, "name": "vague"}, tool)
+    (tmp_path / "vague.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    done = invoke("worlds", "check", "--world", tmp_path / "vague.jsonl", "--json")
+    assert done.exit_code == 1
+    found = {finding["rule"] for finding in json.loads(done.stdout)["findings"]}
+    assert found >= {"no_description", "untyped_argument", "undescribed_argument", "no_annotations"}
 
 
 @each(
