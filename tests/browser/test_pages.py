@@ -254,3 +254,13 @@ def test_a_lone_session_opens_directly(page: Any, runs: Path, tmp_path: Path) ->
     assert page.locator("#position").count() == 1
     page.get_by_role("link", name="Sessions").first.click()
     page.wait_for_selector("table.sessions")
+
+
+def test_what_fails_most_is_read_whole_on_a_laptop(page: Any, report_file: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened(page, report_file, "#/r/mediocre")
+    cut = (
+        "[...document.querySelectorAll('.ranked li')].filter((item) => item.scrollWidth > item.clientWidth + 1).length"
+    )
+    assert page.locator(".ranked li").count()
+    assert page.evaluate(cut) == 0
