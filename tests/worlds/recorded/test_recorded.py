@@ -277,7 +277,7 @@ def test_commands_that_list_know_a_tape_by_its_file():
 
 
 def test_the_tools_of_a_tape_are_checked_as_those_of_a_server(tmp_path: Path):
-    tool = {"kind": "tool", "name": "do", "inputSchema": {"type": "object", "properties": {"what": {}}}}
+    tool: dict[str, Any] = {"kind": "tool", "name": "do", "inputSchema": {"type": "object", "properties": {"what": {}}}}
     lines = ({"kind": "server", "tape": 1, "name": "vague"}, tool)
     (tmp_path / "vague.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     done = invoke("worlds", "check", "--world", tmp_path / "vague.jsonl", "--json")
