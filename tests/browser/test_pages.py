@@ -259,8 +259,6 @@ def test_a_lone_session_opens_directly(page: Any, runs: Path, tmp_path: Path) ->
 def test_what_fails_most_is_read_whole_on_a_laptop(page: Any, report_file: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     opened(page, report_file, "#/r/mediocre")
-    cut = (
-        "[...document.querySelectorAll('.ranked li')].filter((item) => item.scrollWidth > item.clientWidth + 1).length"
-    )
+    cut = "[...document.querySelectorAll('.ranked li')].filter((it) => it.scrollWidth > it.clientWidth + 1).length"
     assert page.locator(".ranked li").count()
     assert page.evaluate(cut) == 0
