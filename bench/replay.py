@@ -5,11 +5,13 @@ It is then played in another instance, chosen by the user's first sentence alone
 most like it. ``by name`` is a harder tape: of the same scenario, whatever the sentence.
 """
 
+import json
 import sys
 from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sandbox_grader.milestones import strict
 from sandbox_scenarios import Scenario, Suite
@@ -58,6 +60,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th scenario, as a sample")
     parser.add_argument("--instances", nargs=2, default=("1", "2"), metavar="LABEL", help="recorded in, and played in")
     parser.add_argument("--passing", action="store_true", help="name the scenarios that the tape of their own passes")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="also write the figures to a file, as JSON")
     options = parser.parse_intermixed_args(arguments)
     suite = Suite()
     names = options.names or suite.names(options.world)[:: options.every]
@@ -71,6 +74,7 @@ def main(arguments: Sequence[str]) -> None:
     from rapidfuzz import process
 
     openings = [tape.opening for tape in tapes]
+    by_own_tape = list[str]()
     passed, own, worlds = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     for number, name in enumerate(names):
         scenario = suite.get(f"{name}{MARK}{new}")
@@ -81,12 +85,30 @@ def main(arguments: Sequence[str]) -> None:
         for tape, found in ((chosen, passed), (tapes[number], own)):
             if strict.evaluate(scenario, stage.rehearse(tape.solution).log).score >= 1:
                 found[world] += 1
-                if options.passing and found is own:
-                    print(name)
+                if found is own:
+                    by_own_tape.append(name)
+                    if options.passing:
+                        print(name)
     print(f"{'world':16}{'scenarios':>10}{'tape':>8}{'by name':>9}")
     for world, count in worlds.items():
         print(f"{world:16}{count:10}{passed[world] / count:8.3f}{own[world] / count:9.3f}")
     total = len(names)
     print(f"{'all':16}{total:10}{sum(passed.values()) / total:8.3f}{sum(own.values()) / total:9.3f}  target {TARGET}")
+    if options.keep:
+        figures = {
+            world: {
+                "scenarios": count,
+                "tape": round(passed[world] / count, 3),
+                "by_name": round(own[world] / count, 3),
+            }
+            for world, count in worlds.items()
+        }
+        all_ = {
+            "scenarios": total,
+            "tape": round(sum(passed.values()) / total, 3),
+            "by_name": round(len(by_own_tape) / total, 3),
+        }
+        kept = {"instances": [old, new], "all": all_, "worlds": figures, "passed_by_their_own_tape": by_own_tape}
+        options.keep.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     if failing:
         print(f"{len(failing)} references are not at 1: {' '.join(failing)}", file=sys.stderr)
