@@ -15,7 +15,9 @@ from sandbox_grader.importers.base import Imported, Importer, Loss
 from sandbox_grader.plugins import found_outside, loaded
 from sandbox_mcp.engine.own_code import others_code
 
-NAMED = ("converse", "vercel", "gemini", "gemini-cli", "langchain", "agentdojo", "pydantic-ai", "opencode")
+NAMED = ("converse", "vercel", "gemini", "gemini-cli", "langchain", "agentdojo", "pydantic-ai", "opencode",
+    "openhands", "swe-agent", "pi", "copilot",
+)  # fmt: skip
 MAPPED = "sandbox_grader.importers.mapped"
 """The formats that are said as data, and the module that reads them."""
 IMPORTERS = MappingProxyType(

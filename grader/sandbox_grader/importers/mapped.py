@@ -105,6 +105,7 @@ class LogMapping(_MappedPart):
     events: Annotated[list[str], Several]
     kind: str | None = None
     inside: list[str] = Field(default_factory=list[str])
+    key: str | None = None
     system: Texts = Field(default_factory=list[MappedText])
     user: Texts
     reasoning: Texts = Field(default_factory=list[MappedText])
@@ -222,6 +223,21 @@ def _sessions(loaded: Loaded, mapping: LogMapping, faults: Faults) -> Iterator[t
                     yield session, records
 
 
+def _latest(records: Sequence[JsonNode], key: str | None) -> list[JsonNode]:
+    """The records, of those with the same key the last, which hosts write again once they know more."""
+    places: dict[Any, int] = {}
+    found: list[JsonNode] = []
+    for record in records:
+        label = _label(record, key)
+        if label is not None and label in places:
+            found[places[label]] = record
+            continue
+        if label is not None:
+            places[label] = len(found)
+        found.append(record)
+    return found
+
+
 def _held(session: JsonNode, holders: Sequence[str]) -> list[JsonNode]:
     found = (at for place in holders if (at := _at(session, place)) is not None and at.value is not None)
     return [record for at in found for record in at.each()]
@@ -254,7 +270,7 @@ class _Player:
         self._offer(session)
         if text := _joined(_at(session, mapping.instructions)):
             builder.say("system", "agent", text)
-        for record in records:
+        for record in _latest(records, mapping.key):
             self._record(record)
         for place in mapping.usage if session.is_object else ():
             builder.spend(_at(session, place))
@@ -348,7 +364,8 @@ class _Player:
         given, texts = False, dict[str, list[str]]()
         for number, (what, rule, node) in enumerate(found):
             if isinstance(rule, MappedText):
-                self._hear(what, rule, node, record, texts, stamp)
+                if not rule.after or _joined(_at(node, rule.text, record)).strip():  # beside calls it may be empty
+                    self._hear(what, rule, node, record, texts, stamp)
                 continue
             self._say(texts, number <= last_call, stamp)
             if isinstance(rule, MappedCall):

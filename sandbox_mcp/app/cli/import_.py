@@ -51,12 +51,13 @@ def command(
 ) -> None:
     """Read logs in FORMAT from INPUT files and write one trajectory log per session.
 
-    Formats: agentdojo, anthropic, atif, claude-code, codex, converse, gemini, gemini-cli, inspect, langchain, mcp-wire,
-    mtu, nemo-gym, openai-chat, openai-responses, opencode, otel, pydantic-ai, tau-bench, tau2, toolsandbox-results,
-    toolscan, tooltalk, vercel, verifiers; those that installed packages add; auto, which recognises the format of each
-    file, in folders too; and any, which reads JSON of any shape as a --mapping says. What could not be mapped is
-    listed, never dropped in silence. Files that cannot be read, and files without a session, are named, and the others
-    are read. Exit code 2: a file could not be read; 1: there was no session at all.
+    Formats: agentdojo, anthropic, atif, claude-code, codex, converse, copilot, gemini, gemini-cli, inspect, langchain,
+    mcp-wire, mtu, nemo-gym, openai-chat, openai-responses, opencode, openhands, otel, pi, pydantic-ai, swe-agent,
+    tau-bench, tau2, toolsandbox-results, toolscan, tooltalk, vercel, verifiers; those that installed packages add;
+    auto, which recognises the format of each file, in folders too; and any, which reads JSON of any shape as a
+    --mapping says. What could not be mapped is listed, never dropped in silence. Files that cannot be read, and files
+    without a session, are named, and the others are read. Exit code 2: a file could not be read; 1: there was no
+    session at all.
     """
     from sandbox_grader.errors import NothingToImportError
     from sandbox_grader.importers import files_of, importer, mapped

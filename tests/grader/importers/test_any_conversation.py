@@ -379,6 +379,64 @@ def nemo_gym(turns_: list[Turn]) -> dict[str, Any]:
     return {"responses_create_params": {"input": asked}, "response": answered}
 
 
+def swe_agent(turns_: list[Turn]) -> dict[str, Any]:
+    history = openai_chat(turns_)
+    for message in history:
+        if message["role"] == "tool":
+            message["tool_call_ids"] = [message.pop("tool_call_id")]
+    return {"history": [{"agent": "main", **message} for message in history], "trajectory": [], "info": {}}
+
+
+def pi(turns_: list[Turn]) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = [{"type": "session", "version": 3, "id": "s", "cwd": "/"}]
+    for number, turn in enumerate(turns_):
+        content: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
+        content += [
+            {"type": "toolCall", "id": i, "name": c.name, "arguments": c.arguments} for i, c in ids(number, turn)
+        ]
+        messages = [{"role": "user" if turn.who == "user" else "assistant", "content": content}]
+        for id_, c in ids(number, turn):
+            told = {"toolCallId": id_, "toolName": c.name, "isError": c.error is not None}
+            messages.append({"role": "toolResult", "content": [{"type": "text", "text": c.text}], **told})
+        lines += [{"type": "message", "message": message} for message in messages]
+    return lines
+
+
+def copilot(turns_: list[Turn]) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = [{"type": "session.start", "data": {"sessionId": "s", "copilotVersion": "1.0"}}]
+    for number, turn in enumerate(turns_):
+        if turn.who == "user":
+            lines.append({"type": "user.message", "data": {"content": turn.text}})
+            continue
+        asked = [
+            {"type": "function", "toolCallId": i, "name": c.name, "arguments": json.dumps(c.arguments)}
+            for i, c in ids(number, turn)
+        ]
+        lines.append({"type": "assistant.message", "data": {"content": turn.text, "toolRequests": asked}})
+        for id_, c in ids(number, turn):
+            told = {"error": {"message": c.error}} if c.error else {"result": {"content": c.text}}
+            data = {"toolCallId": id_, "success": c.error is None, **told}
+            lines.append({"type": "tool.execution_complete", "data": data})
+    return lines
+
+
+def gemini_cli(turns_: list[Turn]) -> list[dict[str, Any]]:
+    """Its lines: of a message that is written again, the last counts."""
+    lines: list[dict[str, Any]] = [{"sessionId": "s", "projectHash": "h", "kind": "main"}]
+    for number, turn in enumerate(turns_):
+        if turn.who == "user":
+            lines.append({"id": f"m{number}", "type": "user", "content": [{"text": turn.text}]})
+            continue
+        made = [
+            {"id": i, "name": c.name, "args": c.arguments, "status": "error" if c.error else "success",
+             "result": [{"functionResponse": {"id": i, "name": c.name, "response": {"output": c.text}}}]}
+            for i, c in ids(number, turn)
+        ]  # fmt: skip
+        message = {"id": f"m{number}", "type": "gemini", "content": "" if made else turn.text}
+        lines += [message, {"$set": {"lastUpdated": "t"}}, {**message, "toolCalls": made}]
+    return lines
+
+
 WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "tau-bench": tau_bench,
     "tau2": tau2,
@@ -401,6 +459,9 @@ WRITERS: dict[str, Callable[[list[Turn]], Any]] = {
     "opencode": opencode,
     "verifiers": verifiers,
     "nemo-gym": nemo_gym,
+    "swe-agent": swe_agent,
+    "pi": pi,
+    "copilot": copilot,
 }
 FLAT = frozenset({"openai-responses", "codex", "nemo-gym"})
 """Formats that are flat lists of items."""

@@ -66,6 +66,11 @@ def test_a_command_ends_as_its_exit_code_says(output, result, error):
     assert (call.result, call.error and call.error.message) == (result, error)
 
 
+@each("output", ["a b", [{"type": "input_text", "text": "a b"}], {"type": "input_text", "text": "a b"}])
+def test_an_output_is_a_text_or_parts_or_a_single_part(output):
+    assert calls(read_one("codex", ran(output)))[-1].result == "a b"
+
+
 def test_a_turn_that_was_broken_off_is_no_end():
     lines = [*CODEX[:-1], rollout_line("event_msg", 5, type="turn_aborted", reason="interrupted")]
     assert ending(read_one("codex", lines)) is None

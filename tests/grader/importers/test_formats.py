@@ -10,8 +10,8 @@ from sandbox_grader.importers import importer, mapped
 from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 from tests.each import each
-from tests.grader.importers.samples import SAMPLES, calls, encoded, lost, read_one, said, started
-from tests.grader.importers.test_any_conversation import WRITERS, Call, Turn
+from tests.grader.importers.samples import SAMPLES, calls, encoded, lost, read, read_one, said, started
+from tests.grader.importers.test_any_conversation import WRITERS, Call, Turn, gemini_cli
 
 TALK = [
     Turn("user", "Off, please."),
@@ -242,3 +242,60 @@ ASKING = [{"role": "user", "content": [{"text": "Off, please."}]}]
 )
 def test_what_bedrock_answered_follows_what_it_was_asked_however_the_two_are_wrapped(value: Any) -> None:
     assert said(read_one("converse", value)) == [("user", "agent", "Off, please."), ("agent", "user", "Done.")]
+
+
+def test_the_lines_of_gemini_cli_are_one_session_and_a_message_written_again_counts_once() -> None:
+    (session,) = read("gemini-cli", gemini_cli(TALK))
+
+    assert [(call.name, call.error is not None) for call in calls(session)] == [("find", False), ("fly", True)]
+    assert [text[2] for text in said(session)] == ["Off, please.", "Done."]
+
+
+def test_the_lines_of_qwen_code_are_read_as_contents() -> None:
+    asked = {"functionCall": {"id": "1", "name": "find", "args": {"on": False}}}
+    told = {"functionResponse": {"id": "1", "name": "find", "response": {"output": "none"}}}
+    talk = [("user", {"text": "Off?"}), ("model", asked), ("user", told), ("model", {"text": "Off."})]
+    lines = [
+        {"uuid": str(n), "parentUuid": None, "sessionId": "s", "message": {"role": role, "parts": [part]}}
+        for n, (role, part) in enumerate(talk)
+    ]
+
+    (session,) = read("gemini", lines)
+
+    assert mapped.recognised(JsonNode(lines[0], "f")) == "gemini"
+    assert [call.result for call in calls(session)] == ["none"]
+    assert [text[2] for text in said(session)] == ["Off?", "Off."]
+
+
+def test_the_events_of_openhands_are_read_with_what_they_caused() -> None:
+    def act(number: int, action: str, **arguments: Any) -> dict[str, Any]:
+        source = "user" if action == "message" else "agent"
+        return {"id": number, "source": source, "action": action, "args": arguments}
+
+    def observe(cause: int, observation: str, content: str) -> dict[str, Any]:
+        return {"id": cause + 1, "source": "agent", "cause": cause, "observation": observation, "content": content}
+
+    ran = {"tool_call_metadata": {"function_name": "execute_bash", "tool_call_id": "t"}}
+    events = [
+        act(1, "message", content="List it."),
+        {**observe(1, "null", ""), "id": 2},
+        {**act(3, "run", command="ls", thought="Looking."), **ran},
+        observe(3, "run", "a.txt"),
+        act(5, "read", path="b"),
+        observe(5, "error", "no such file"),
+        act(7, "finish", final_thought="It is a.txt."),
+    ]
+
+    (session,) = read("openhands", events)
+
+    assert [(call.name, call.result, call.error is not None) for call in calls(session)] == [
+        ("execute_bash", "a.txt", False),
+        ("read", None, True),
+    ]
+    assert [text[2] for text in said(session)] == ["List it.", "Looking.", "It is a.txt."]
+
+
+def test_a_request_to_gemini_that_forces_calls_is_no_request_to_converse() -> None:
+    asked = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "toolConfig": {"functionCallingConfig": {}}}
+
+    assert mapped.recognised(JsonNode(asked, "f")) == "gemini"

@@ -127,3 +127,11 @@ def test_any_providers_account_of_tokens_is_read(usage: dict[str, int], tokens: 
 
 def test_an_account_without_tokens_is_none() -> None:
     assert tokens_in({"cost": 1}) is None
+
+
+def test_what_a_host_writes_behind_its_notification_is_the_hosts() -> None:
+    told = "<task-notification><task-id>b1</task-id></task-notification>"
+
+    found = list(speakers_in(f"{told}\nRead the output file to retrieve the result: /t/b1"))
+
+    assert [is_hosts for _, is_hosts in found] == [True, True]

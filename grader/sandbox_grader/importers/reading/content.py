@@ -15,16 +15,18 @@ TEXTS = MappingProxyType(
 
 
 def joined(content: JsonNode | None, builder: SessionBuilder, *, texts: Mapping[str, str] = TEXTS) -> str:
-    """The text of a content: itself, or that of its parts, a line each. Other parts are named as losses.
+    """The text of a content: itself, or that of its part or parts, a line each. Other parts are named as losses.
 
     Raises:
-        ImportFormatError: it is neither text nor an array of parts.
+        ImportFormatError: it is neither text nor a part nor an array of parts.
     """
     if content is None or isinstance(content.value, str):
         return "" if content is None else content.string()
-    if not content.is_array:
+    members = content.members() if content.is_object else {}
+    if not content.is_array and texts.get(str(members.get("type"))) not in members:
         raise content.fail("expected text or an array of content parts")
-    found = (part_text(part, builder, texts) for part in content.items())
+    parts = content.items() if content.is_array else [content]  # some hosts give a single part as it is
+    found = (part_text(part, builder, texts) for part in parts)
     return "\n".join(text for text in found if text is not None)
 
 

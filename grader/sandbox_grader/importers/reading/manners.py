@@ -80,11 +80,14 @@ HOSTS: Final = (
     "collaboration_mode", "INSTRUCTIONS", "skills_instructions", "plugins_instructions", "apps_instructions",
     "personality_spec", "model_switch", "session_context", "teammate-message", "background-task", "new-diagnostics",
     "attached_files", "open_and_recently_viewed_files", "cursor_commands", "git_status", "user_info", "rules",
-    "persisted-output", "hook_context", "goal_context",
+    "persisted-output", "hook_context", "goal_context", "qwen:user-prompt-submit-context",
 )  # fmt: skip
 """Tags around what a host says in the user's place."""
 _TAGGED: Final = re.compile(rf"<({'|'.join(HOSTS)}|[a-z]{{1,20}}_instructions)(?: [^<>\n]{{0,200}})?>")
-_BRACKETED: Final = re.compile(r"\[Request interrupted by user[^\]\n]{0,60}\]|# AGENTS\.md instructions for [^\n]*\n")
+_BRACKETED: Final = re.compile(
+    r"\[Request interrupted by user[^\]\n]{0,60}\]|# AGENTS\.md instructions for [^\n]*\n|"
+    r"(?:Read the output file to retrieve the result|Full transcript available at): [^\n]*"
+)
 
 
 def speakers_in(text: str) -> Iterator[tuple[str, bool]]:
