@@ -23,8 +23,9 @@ _JOINS = Lazy(r",|;|\bor\b|\band\b|\bnor\b")
 
 @lru_cache(maxsize=1024)
 def _topic(words: tuple[str, ...]) -> Lazy:
-    rows = "|".join(r"[- ]?".join(map(re.escape, re.split(r"[- ]", word.lower()))) for word in words)
-    return Lazy(rf"\b(?:{rows or '(?!)'})(?:s|es|ing|ed|'s)?(?!\w)")
+    stems = (re.split(r"[- ]", word.lower().removesuffix("e")) for word in words)  # snooze, snoozing
+    rows = "|".join(r"[- ]?".join(map(re.escape, parts)) for parts in stems)
+    return Lazy(rf"\b(?:{rows or '(?!)'})(?:e|s|es|ing|ed|e?'s)?(?!\w)")
 
 
 def refused(talk: Talk, fact: Fact, back: Background) -> Finding:

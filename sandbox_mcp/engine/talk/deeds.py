@@ -50,7 +50,7 @@ _TELLING: Mapping[str, str] = {
     "remove": r"gone|no longer|any ?more|taken (?:out|off|down)|dropped|rid of|off (?:your|the)|stopped|history"
     r"|tidied|call(?:ed)? off"
     r"|now empty|left(?: is| are)?|discarded|binned|got rid",
-    "change": r"now|saved|added|listed|instead|fixed|pushed|put|set|labell?ed|called|reads|attached|tied|linked"
+    "change": r"now|saved|added|listed|instead|fixed|pushed|put|set|labell?ed|called|reads|attached|tied|linked|pinned"
     r"|later|earlier|back|brought"
     r"|ticked|traded|is work|at \d|got|from \d|bumped|topped",
     "switch": r"on|off|active|connected|restored|back|in|out of|up|down|live",

@@ -18,7 +18,7 @@ _HAS_NONE = (
     r"|connection|data|rates?|entry|record|information|number|result|match|trace|permission|such \w+)"
     r"|no [^.;]{1,40} (?:among|in|on|for) (?:my|me)|none of (?:my|the|these)|neither|nothing (?:i|here|in|that|for)"
     r"|nowhere|without|lack\w*|missing|absent|(?:i|we) (?:have (?:no|only)|only have)"
-    r"|only (?:able|read|search|handle|look|cover)|limited to"
+    r"|only (?:able|read|search|handle|look|cover)|limited to|no \w+ possible"
 )
 _BEYOND = (
     r"beyond|outside (?:of )?(?:my|what|the)|(?:another|other|different) (?:app|tool)|wish (?:i|that i) could|needs?"

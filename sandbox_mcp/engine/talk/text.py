@@ -68,7 +68,7 @@ _TIMES = Lazy(r"(?<=\d)(?:\*| \* )(?=\d)")
 _LINK = Lazy(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
 _STRUCK = any_case(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
 _TAG = any_case(
-    r"</?(?:(br|p|div|li|ul|ol|tr|h[1-6]|hr|table)|a|b|big|code|em|font|i|img|mark|small|span|strong|su[bp]|t[dh]|u)"
+    r"</?(?:(br|p|div|li|ul|ol|tr|h[1-6]|hr|table)|a|b|big|code|em|font|i|img|mark|small|span|strong|su[bp]|(t[dh])|u)"
     r"(?:[ \n/][^<>]{0,300})?>"
 )
 """A tag of HTML; what stands between two is kept, and behind one of a block a new line begins."""
@@ -146,7 +146,9 @@ def _without_tags(text: str) -> str:
     """A text without struck passages, which become denials, and without the tags of HTML."""
     if "~~" in text or "</" in text:
         text = _STRUCK.sub(_untrue, text)
-    return _TAG.sub(lambda tag: "\n" if tag[1] else "", text) if "<" in text and ">" in text else text
+    return (
+        _TAG.sub(lambda tag: "\n" if tag[1] else " ; " if tag[2] else "", text) if "<" in text and ">" in text else text
+    )
 
 
 def lowered(text: str) -> str:

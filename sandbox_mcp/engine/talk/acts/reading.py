@@ -53,8 +53,7 @@ def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = Fal
     if not found or not _is_readable(text, model):
         return ActReading(Act.UNREADABLE)
     act = model.best(features(found, wanted))
-    if act is Act.UNREADABLE and any(map(is_unable, read(text[:_BRIEF]).clauses)):
-        act = Act.GIVES_UP
+    act = Act.GIVES_UP if act is Act.UNREADABLE and any(map(is_unable, read(text[:_BRIEF]).clauses)) else act
     reading = ActReading(act, tuple(_parts(found, model, wanted, act)))
     act = _ended_by_a_question(reading, met=met)
     if act in WAITING and _is_general(reading.asking, act):
