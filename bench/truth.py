@@ -101,7 +101,7 @@ def among_others(case: TruthCase, solution: Solution, stage: RehearsalStage, tol
         return None
     without = Solution((*turns, replace(last, reply=last.reply.replace(found[0], "Xyzzy"))))
     least = still_told(case.scenario, stage.rehearse(without).log, "candidates")
-    return None if least is None or least >= strict.FULL else (told - least) / (1 - least)
+    return None if least is None or least >= strict.FULL else max(0.0, told - least) / (1 - least)
 
 
 def kinds(aside: bool) -> Iterator[tuple[str, str, Disturb]]:
