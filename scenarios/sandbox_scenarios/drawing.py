@@ -154,6 +154,9 @@ class Draws:
         words = [rf"(?P<word>(?<!\w)(?:{literals})(?!\w))"] if literals else []
         single = (literal for literal in self._declared if " " not in literal and TOGETHER not in literal)
         lower = {literal.lower(): literal for literal in single if literal[:1].isupper()}
+        several = [f"{literal}s" for literal in lower.values() if f"{literal}s" not in self._forms]
+        if several:
+            words.append(rf"(?P<several>(?<!\w)(?:{'|'.join(map(re.escape, several))})(?!\w))")
         self._addressed = {text: literal for text, literal in lower.items() if text not in self._forms}
         if self._addressed:
             names = "|".join(map(re.escape, sorted(self._addressed, key=len, reverse=True)))
@@ -257,6 +260,8 @@ class Draws:
         text, kind = found[0], found.lastgroup
         if kind == "word":
             return self._word(text)
+        if kind == "several":  # as in "my two Marias"
+            return lambda values: _several(values.words[text[:-1]])
         if kind == "address":
             return lambda values: values.words[self._addressed[text]].lower()
         if kind == "known":
@@ -393,6 +398,11 @@ def _renamed(part: str, parts: Sequence[str], fixed: Renamed) -> str:
 def _forms_of(literal: str) -> tuple[str, ...]:
     """A literal as it may be written: spelt out, with a capital, and last, to win where they are the same, as it is."""
     return "-".join(literal), literal[:1].upper() + literal[1:], literal
+
+
+def _several(name: str) -> str:
+    """Several people or things of one name."""
+    return f"{name}es" if name.endswith(("s", "x", "z")) else f"{name}s"
 
 
 def _dialled(written: str, digits: str) -> str:

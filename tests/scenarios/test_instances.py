@@ -247,3 +247,8 @@ def test_a_run_plays_instances_and_clusters_them_by_scenario() -> None:
 def test_references_score_1_in_instances(name: str) -> None:
     for label in labels(at_least(20) // 10 or 2, "checked"):
         assert score_of(SUITE, f"{name}@{label}") == 1
+
+
+def test_several_people_of_one_name_are_renamed_together() -> None:
+    user = SUITE.get("kayak_maria@76").user
+    assert "Maria" not in f"{user.opening} {user.knows} {user.goal}"
