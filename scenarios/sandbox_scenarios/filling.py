@@ -1,15 +1,18 @@
 """Filling in the values that a reference solution takes from earlier results.
 
 Policy: ``$label.path`` as a whole is the value itself, ``${label.path}`` inside a text is the value as text. What an
-earlier call did not return cannot be filled in, and that is an error, never an empty value. Of a call that was refused
-only ``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
+earlier call did not return cannot be filled in, and that is an error, never an empty value. A text that is JSON has the
+parts that stand in it, since many servers give no more structure than that. Of a call that was refused only
+``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
+from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools.gates import CODE
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.values import parse_path, reference_in
@@ -53,12 +56,21 @@ def look_up(reference: str, results: Mapping[str, Any]) -> Any:
     value = results[label]
     for part in parse_path(path):
         try:
+            value = opened(value)
             if isinstance(value, str):
                 raise TypeError("a text has letters, and no parts")
             value = value[part]
         except (LookupError, TypeError) as error:
             shown = as_text(results[label])[:120]
             raise PlanError(f"the solution needs {reference!r}, but {label!r} returned {shown}") from error
+    return value
+
+
+def opened(value: Any) -> Any:
+    """A value whose parts can be named: an object or a list in JSON is read, and any other value stays."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            return loads(value)
     return value
 
 

@@ -11,7 +11,10 @@ from click.testing import CliRunner, Result
 from sandbox_grader import grade
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_scenarios import Suite
+from sandbox_scenarios.filling import fill
 
+from sandbox_mcp.app.authoring.server_drafts.milestones import milestones_of
+from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable, failed
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, Pool
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.worlds import FILES
@@ -160,3 +163,33 @@ class TestValues:
 
     def test_something_new_gets_a_new_name(self):
         assert self.first("add_task", "title", {"type": "string"}, Pool(answers=[TASKS])).value != "Water the plants"
+
+
+def test_an_id_in_an_answer_that_is_json_as_text_can_be_looked_up():
+    lent = '{"loan_id": "L1", "book_id": "b1"}'
+    schema = {"properties": {"loan_id": {"type": "string"}}, "required": ["loan_id"]}
+    returning = TapeTool("return_book", {"inputSchema": schema})
+    first = next(iter(Pool(answers=[Answered("borrow_book", {}, lent)]).sets(returning)))
+    assert first["loan_id"].value == "L1"
+    assert fill("$lent.loan_id", {"lent": lent}) == "L1"
+
+
+def test_an_added_row_is_asked_for_by_the_ids_of_the_call_and_not_by_its_own_or_by_a_day():
+    row = {"loan_id": "L1", "book_id": "b1", "due": "2026-12-12", "shelf": "north"}
+    played = StepPlayed({"book_id": "b1"}, {"content": []}, (SeenChange("loans", "L1", None, row),))
+    usable = Usable((DraftStep(TapeTool("borrow_book", {}), True, {}),), (played,), (played,))
+    [entry] = milestones_of(usable, "", observed=True).entries
+    assert entry["adds"] == {"book_id": "b1", "shelf": "north"}
+
+
+@each(
+    ("text", "error"),
+    [
+        ("Error: Only SELECT queries are allowed", True),
+        ("Database error: no such table: books", True),
+        ("No errors were found", False),
+        ('{"books": []}', False),
+    ],
+)
+def test_a_text_that_tells_of_an_error_is_one(text: str, error: bool):
+    assert failed({"content": [{"type": "text", "text": text}]}) is error

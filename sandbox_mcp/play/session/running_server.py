@@ -68,7 +68,7 @@ class RunningServer(ServerAnswers):
         except Exception as error:
             said = self._last_words()
             self.close()
-            told = unreachable(server.url or " ".join(server.command), error)
+            told = unreachable(server.url or " ".join(server.command).replace(HERE, str(server.here)), error)
             raise SandboxError(f"{told}{said}") from error
 
     def _made_folder(self) -> Path | None:

@@ -2,7 +2,8 @@
 
 Policy: only what was the same in two plays is asked for. A row that changed is named by what tells it apart, and each
 of its changed columns by its value, or by anything where that differs from play to play, so that no change is left
-unexplained. What a look found is asked of the reply by one value that the user had not said.
+unexplained. Ids are asked for where the call named them, and days only then, because a server counts them from
+today. What a look found is asked of the reply by one value that the user had not said.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import Any, cast
 
 from sandbox_mcp.app.authoring.drafting.words import COMMON, free_name, has, snake
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable
-from sandbox_mcp.app.authoring.server_drafts.values import is_id, is_volatile
+from sandbox_mcp.app.authoring.server_drafts.values import is_dated, is_id, is_volatile
 from sandbox_mcp.engine.world.state import Row
 from sandbox_mcp.engine.worlds.recorded.observed import KEY, MORE, TELLING, answered
 
@@ -107,11 +108,12 @@ def _cells(kind: str, one: SeenChange, other: SeenChange, arguments: Mapping[str
         if one.after is not None and one.before is not None and one.after.get(MORE) != one.before.get(MORE):
             cells = {name: value for name, value in cells.items() if name in one.after} | {MORE: ANYTHING}
         return {**named, **cells}
+    given = list(arguments.values())
     now, then = (held(row) for row in ((one.after, other.after) if kind == "adds" else (one.before, other.before)))
     same = {
         name: value
         for name, value in now.items()
-        if value is not None and then.get(name) == value and not is_id(name) and _sayable(value)
+        if value is not None and then.get(name) == value and (value in given or _lasting(name, value))
     }
     asked = {name: value for name, value in same.items() if kind == "adds" or name in _naming(same)[:1]}
     return asked or {KEY: ANYTHING}
@@ -124,6 +126,11 @@ def held(row: Row | None) -> dict[str, Any]:
     more = row.get(MORE)
     inside: Any = json.loads(more) if isinstance(more, str) else {}
     return {**{name: value for name, value in row.items() if name not in (KEY, MORE)}, **inside}
+
+
+def _lasting(name: str, value: Any) -> bool:
+    """True if a value that the call did not name is the same in another session, as ids and days are not."""
+    return not is_id(name) and _sayable(value) and not is_dated(value)
 
 
 def _sayable(value: Any) -> bool:
@@ -147,7 +154,7 @@ def _value(now: Any, before: Any, then: Any, arguments: Mapping[str, Any]) -> An
     if isinstance(now, str) and not _short(now):
         part = _new_part(now, before if isinstance(before, str) else "", arguments)
         return {"contains": part} if part and isinstance(then, str) and part in then else ANYTHING
-    if now != then:
+    if now != then or (is_dated(now) and now not in arguments.values()):
         return ANYTHING
     return list(cast("tuple[Any, ...]", now)) if isinstance(now, tuple) else now
 

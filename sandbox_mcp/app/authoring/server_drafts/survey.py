@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from sandbox_grader.importers.reading.manners import failure_in
+from sandbox_scenarios.filling import opened
+
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
@@ -24,6 +27,7 @@ from sandbox_mcp.engine.worlds.recorded.tape import canonical_text
 from sandbox_mcp.engine.worlds.recorded.world import UNPLAYABLE, text_of, value_of
 from sandbox_mcp.play.session.running_server import RunningServer, ServerLostError, started
 
+_ERROR = re.compile(r"\s{0,9}[A-Z]\w{0,40} error: ")
 MOST_OBSERVERS = 6
 """How many tools show the state at most: each is asked twice for every call that acts."""
 _SHAPES = (
@@ -61,6 +65,13 @@ class SeenChange:
     after: Row | None
 
 
+def failed(result: Mapping[str, Any]) -> bool:
+    """True for an error, and for a text that begins as one: many servers tell their errors without ``isError``."""
+    text = text_of(result)
+    told = failure_in(text, answered(result)) is not None or _ERROR.match(text) is not None
+    return result.get("isError") is True or told
+
+
 @dataclass(frozen=True, slots=True)
 class StepPlayed:
     """Outcome of one step: its result, and what it changed."""
@@ -71,8 +82,8 @@ class StepPlayed:
 
     @property
     def refused(self) -> bool:
-        """True if the server answered with an error."""
-        return self.result.get("isError") is True
+        """True if the server answered with an error, or with a text that tells of one."""
+        return failed(self.result)
 
     @property
     def value(self) -> Any:
@@ -221,7 +232,7 @@ class _Bench:
         value: Any = self.given[key]
         for part in source.path:
             try:
-                value = value[part]
+                value = opened(value)[part]
             except (LookupError, TypeError):
                 return None
         return value
@@ -265,7 +276,7 @@ def _looked(found: Survey, running: RunningServer) -> list[tuple[Answered, bool]
         for arguments in found.pool.sets(tool):
             given = {name: item.value for name, item in arguments.items()}
             result = _called(running, tool.name, given)
-            if result is not None and result.get("isError") is not True:
+            if result is not None and not failed(result):
                 asked.add(tool.name)
                 fixed = any(given == {name: item.value for name, item in one.items()} for one in plain.sets(tool))
                 looks.append((Answered(tool.name, given, value_of(result)), fixed))
@@ -370,7 +381,8 @@ def _try(
                 continue
             if played.refused:
                 told = _short(text_of(played.result))
-                refusals.append(f"refused with {told}; name other values with --value NAME=VALUE")
+                given = _short(json.dumps(dict(step.plain), ensure_ascii=False), quoted=False)
+                refusals.append(f"refused {given} with {told}; name other values with --value NAME=VALUE")
                 continue
             best = best or step
             if not acts or played.changes or not found.observers:
@@ -397,6 +409,7 @@ def _try_after(found: Survey, tool: TapeTool) -> None:
             return
 
 
-def _short(text: str, most: int = 160) -> str:
+def _short(text: str, most: int = 160, *, quoted: bool = True) -> str:
     line = " ".join(text.split())
-    return json.dumps(line if len(line) <= most else f"{line[: most - 3]}...", ensure_ascii=False)
+    cut = line if len(line) <= most else f"{line[: most - 3]}..."
+    return json.dumps(cut, ensure_ascii=False) if quoted else cut

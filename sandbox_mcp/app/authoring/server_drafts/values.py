@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from sandbox_scenarios.filling import opened
+
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.recorded import TapeTool
 from sandbox_mcp.engine.worlds.recorded.live import FOLDER
@@ -26,6 +28,7 @@ MAKING = frozenset(
 """Words in the names of tools that make something that was not there."""
 _IDS = re.compile(r"(?:^|[_-])(?:id|uuid|guid|hash|sha|key|token)s?$|[a-z]Ids?$", re.IGNORECASE)
 _VOLATILE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,64}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _QUOTED = re.compile(r"(?<!\w)(?:'([^'\n]{1,60})'|\"([^\"\n]{1,60})\"|`([^`\n]{1,60})`)(?!\w)")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _TOKEN = re.compile(r"[\w./@-]{2,60}")
@@ -123,7 +126,7 @@ class Pool:
     def to_look_up(self) -> Iterator[DraftValue]:
         """The values in answers that nobody says."""
         for answer in self.answers:
-            for path, item in _objects(answer.value):
+            for path, item in _objects(opened(answer.value)):
                 for key, value in item.items():
                     if isinstance(value, str | int) and not isinstance(value, bool):
                         found = _looked_up(answer, (*path, key), value, item)
@@ -135,7 +138,7 @@ class Pool:
         asked = words_of(name)
         for answer in self.answers:
             subject = {_singular(word) for word in words_of(answer.tool)}
-            for path, item in _objects(answer.value):
+            for path, item in _objects(opened(answer.value)):
                 for key, value in item.items():
                     same = key == name
                     about = bool(asked) and words_of(key) == asked[-1:] and _singular(asked[0]) in subject
@@ -216,6 +219,11 @@ def is_volatile(value: Any) -> bool:
     return isinstance(value, str) and _VOLATILE.fullmatch(value) is not None
 
 
+def is_dated(value: Any) -> bool:
+    """True for texts that begin with a day, which a server may have counted from today."""
+    return isinstance(value, str) and _DAY.match(value) is not None
+
+
 def words_of(name: str) -> list[str]:
     """The words in a name, in small letters."""
     return [word.lower() for word in _WORDS.findall(name)]
@@ -233,7 +241,9 @@ def _looked_up(answer: Answered, path: tuple[str | int, ...], value: Any, item: 
         (
             f"{key} {told}"
             for key, told in item.items()
-            if isinstance(told, str) and 0 < len(told) <= LONGEST and not is_id(key) and not is_volatile(told)
+            if isinstance(told, str)
+            and 0 < len(told) <= LONGEST
+            and not (is_id(key) or is_volatile(told) or is_dated(told))
         ),
         "",
     )

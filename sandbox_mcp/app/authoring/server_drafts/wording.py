@@ -60,7 +60,7 @@ def plain_words(steps: Sequence[DraftStep]) -> DraftWords:
 
 def _wish(step: DraftStep) -> str:
     text = " ".join(str(step.tool.listed.get("description") or "").split())
-    sentence = re.split(r"(?<=[.!?]) |(?: - )|: ", text, maxsplit=1)[0].rstrip(".!?: ")
+    sentence = re.split(rf"{_EXAMPLE}|(?<=[.!?]) |(?: - )|: ", text, maxsplit=1)[0].rstrip(".!?: ")
     words = sentence.split() or words_of(step.tool.name)
     first = words[0].lower()
     verbs = LOOKING | ACTING
@@ -74,6 +74,8 @@ def _wish(step: DraftStep) -> str:
     return f"{' '.join([verb, *words[1:]])}.{f' {said}' if said else ''}"
 
 
+_EXAMPLE = r",? \(?(?i:e\.g\.|for example\b|for instance\b)"
+"""Where a description goes on to an example, whose values are not those of the draft."""
 _ARTICLES = frozenset({"a", "an", "the", "all", "this", "some", "every"})
 
 
