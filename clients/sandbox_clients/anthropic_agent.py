@@ -14,7 +14,7 @@ from sandbox_clients.chat_agent import Asking, ChatAgent, Output
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
 from sandbox_mcp.engine.trajectory.usage import Usage
-from sandbox_mcp.play.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider
+from sandbox_mcp.play.models.asking import ANTHROPIC, FunctionCall, ModelAnswer, ModelEndpoint, Provider, bounded_client
 
 _Block = Mapping[str, Any]
 MAX_TOKENS = 8192
@@ -32,7 +32,10 @@ class Messages(ModelEndpoint):
 
         settings = self.settings
         root = settings.url.rstrip("/").removesuffix("/v1")
-        return AsyncAnthropic(api_key=settings.key or "none", base_url=root, timeout=settings.timeout, max_retries=0)
+        return AsyncAnthropic(
+            api_key=settings.key or "none", base_url=root, timeout=settings.timeout, max_retries=0,
+            http_client=bounded_client(self.provider),
+        )  # fmt: skip
 
     async def _send(self, client: Any, request: Mapping[str, Any]) -> Any:
         create = client.messages.with_raw_response.create

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sandbox_grader import read_report
+from sandbox_grader.reporting.many import grade_many
+from sandbox_grader.reporting.scenario_of_log import SuiteFinder
 
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine import bounded
 from sandbox_mcp.engine.trajectory.errors import TrajectoryError
+from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.engine.trajectory.frames import MOST, SMALL, Compressor, index_frame, most_of
 from sandbox_mcp.engine.trajectory.log import read_trajectory
 from sandbox_mcp.engine.trajectory.packs import PackWriter
@@ -68,6 +71,25 @@ def test_a_hostile_pack_is_refused_by_name(tmp_path: Path, kind: str) -> None:
 def test_a_frame_unpacks_to_a_bounded_multiple_of_itself(packed: int) -> None:
     assert SMALL <= most_of(packed) <= MOST
     assert most_of(packed) <= max(SMALL, 400 * packed)
+
+
+def test_of_a_pack_that_is_cut_anywhere_what_is_whole_is_used(folder: Path, tmp_path: Path) -> None:
+    logs = folder / "logs"
+    lines = next(logs.glob("*.jsonl")).read_bytes()
+    with PackWriter(tmp_path, "bad") as pack:
+        for number in range(3):
+            pack.add(f"s{number}", lines.replace(b'"session":"', b'"session":"%d' % number, 1))
+    assert pack.path
+    whole, cut, found = pack.path.read_bytes(), logs / "cut.jsonl.zst", list[int]()
+    for length in (*range(1, len(whole), 61), *range(len(whole) - 40, len(whole), 3)):
+        cut.write_bytes(whole[:length])
+        report = grade_many(find_logs([logs]), SuiteFinder(), jobs=1, keep=False)
+        assert report.score == 1
+        told = [*report.warnings, *(item.reason for item in report.unreadable)]
+        assert [str(cut) in line and "\n" not in line for line in told] == [True]
+        found.append(len(report.sessions))
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (2, 5)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is measured by POSIX's resource")

@@ -3,7 +3,10 @@
 import json
 import os
 import shutil
+import sqlite3
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,7 +16,7 @@ from sandbox_grader.grading.derived import CODE
 from sandbox_grader.grading.scores import KEPT_FROM
 from sandbox_grader.reporting import kept
 from sandbox_grader.reporting.grade_logs import grade_logs
-from sandbox_grader.reporting.kept import PLACE
+from sandbox_grader.reporting.kept import FORM, PLACE
 from sandbox_grader.reporting.many import grade_many
 from sandbox_grader.reporting.report import Report
 from sandbox_grader.reporting.scenario_of_log import SuiteFinder
@@ -205,6 +208,65 @@ def test_kept_scores_that_are_broken_are_no_obstacle_and_soon_whole(folder: Path
         report, done = counted(folder, jobs=1)
         assert told(report) == told(first)
     assert done == 0
+
+
+def database(place: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(place)) as store:
+        for statement in statements:
+            store.execute(statement)
+        store.commit()
+
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
+TYPES = "CREATE TABLE scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB, seal TEXT)"
+OURS = f"PRAGMA user_version = {FORM}"
+ODD_PLACES: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a device": lambda place: place.symlink_to("/dev/zero"),
+    "a folder": Path.mkdir,
+    "nothing": Path.touch,
+    "text that nests": lambda place: place.write_text("[" * 100_000),
+    "a half": lambda place: place.write_bytes(b"SQLite format 3\0" + bytes(500)),
+    "a view without an end": lambda place: database(
+        place, OURS, f"CREATE VIEW scores AS {ENDLESS} SELECT n chunk, '' key, 1 counted, 2 details, '' seal FROM c"
+    ),
+    "a column that is worked out": lambda place: database(
+        place, OURS, "CREATE TABLE scores (chunk, key, counted, details AS (zeroblob(9)), seal)"
+    ),
+    "values of other types": lambda place: database(
+        place, OURS, TYPES, "INSERT INTO scores VALUES (1, 'k', 1e308, NULL, 'é'), (2, 'k', 'x', 7, x'ff')"
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has neither pipes nor devices as files")
+@pytest.mark.parametrize("kind", ODD_PLACES)
+def test_whatever_lies_where_scores_are_kept_is_no_obstacle(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "values of other types":
+        monkeypatch.setattr("sandbox_grader.reporting.many.scores_key", lambda *_: "k")
+    ODD_PLACES[kind](folder / PLACE)
+    first, done = counted(folder, jobs=1)
+    again, more = counted(folder, jobs=1)
+    assert told(first) == told(again) == told(grade_logs(logs(folder), FIND, skip_unreadable=True))
+    assert (done, more) == (TRIALS + 1, done if kind == "a folder" else 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own")
+@pytest.mark.parametrize("end", ["", "-journal", "-wal", "-shm"])
+def test_a_link_where_scores_are_kept_leads_to_no_file_of_others(folder: Path, tmp_path: Path, end: str) -> None:
+    precious, missing = tmp_path / "precious.db", tmp_path / "missing.db"
+    database(precious, "CREATE TABLE scores (mine)", "INSERT INTO scores VALUES (1)")
+    before = precious.read_bytes()
+    for place in (precious, missing):
+        (folder / f"{PLACE}{end}").symlink_to(place)
+        report, _ = counted(folder, jobs=1)
+        assert len(report.sessions) == TRIALS
+        assert not (folder / PLACE).is_symlink()
+        (folder / PLACE).unlink()
+    assert precious.read_bytes() == before
+    assert not missing.exists()
 
 
 def test_few_logs_leave_nothing_behind(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Chat completions as endpoints of all kinds write them, read into one form."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -128,26 +129,62 @@ def test_an_error_names_the_endpoint_and_not_its_credentials() -> None:
     assert "word" not in str(caught.value)
 
 
-class Nesting:
-    """An endpoint whose answers are nested too deeply for any parser."""
+class Hostile:
+    """An endpoint that answers with whatever it was given."""
+
+    def __init__(self, given: Callable[[], Response]) -> None:
+        self.given = given
 
     def app(self) -> Starlette:
         return Starlette(routes=[Route("/v1/chat/completions", self.answer, methods=["POST"])])
 
     async def answer(self, _: Request) -> Response:
-        return Response("[" * 100_000, media_type="application/json")
+        return self.given()
 
 
-def test_an_answer_nested_too_deeply_for_any_parser_is_no_answer() -> None:
-    async def ask(base_url: str) -> None:
-        endpoint = Completions(EndpointSettings("m", base_url, retries=0))
+def answered(given: Callable[[], Response], retries: int = 0) -> str:
+    """The text of a hostile endpoint's answer."""
+
+    async def ask(base_url: str) -> str:
+        endpoint = Completions(EndpointSettings("m", base_url, retries=retries))
         try:
-            await endpoint.ask([{"role": "user", "content": "Hi"}], [])
+            return (await endpoint.ask([{"role": "user", "content": "Hi"}], [])).text
         finally:
             await endpoint.aclose()
 
-    with running(Nesting()) as base, pytest.raises(EndpointError, match="the answer is not a chat completion"):
-        anyio.run(ask, base)
+    with running(Hostile(given)) as base:
+        return anyio.run(ask, base)
+
+
+@each(
+    "said",
+    [
+        "[" * 100_000, "[]", "null", "", "<html>", '{"choices":null}', '{"choices":[1]}', '{"choices":{"a":1}}',
+        '{"choices":[{"message":null}]}', '{"choices":[{"message":{"content":5}}]}',
+        '{"choices":[{"message":{"content":[1]}}]}', '{"choices":[{"message":{"tool_calls":[null]}}]}',
+        '{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1e999}}',
+    ],
+)  # fmt: skip
+def test_an_answer_of_any_other_form_is_no_answer_in_one_line(said: str) -> None:
+    with pytest.raises(EndpointError, match="the answer is not a chat completion") as caught:
+        answered(lambda: Response(said, media_type="application/json"))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@each("status", [200, 400])
+def test_a_longer_answer_than_any_model_writes_is_given_up_at_once(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def long() -> Response:
+        asked.append(status)
+        return Response(b" " * 300_000, status, media_type="application/json")
+
+    monkeypatch.setattr("sandbox_mcp.play.models.asking.LARGEST_ANSWER", 100_000)
+    with pytest.raises(EndpointError, match="and that is not read"):
+        answered(long, retries=3)
+    assert asked == [status]
 
 
 # reasoning and refusals

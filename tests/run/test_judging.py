@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Solution
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.app.endpoint.app import Endpoint
 from sandbox_mcp.app.endpoint.server import running
-from sandbox_mcp.app.run.judging import read, reason_in
+from sandbox_mcp.app.run.judging import LONGEST, LONGEST_REASON, read, reason_in
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.trajectory import LogWriter, Trajectory
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
@@ -138,6 +138,9 @@ def test_a_judge_that_cannot_be_asked_is_one_clear_error(logs: Path) -> None:
         ('```json\n{"stated": FALSE}\n```', False),
         ("Yes.", True),
         ("Well", None),
+        ("", None),
+        ("[" * 100_000, None),
+        ('{"stated": true, "why": "' + "a" * LONGEST + '"}', None),
     ],
 )
 def test_answers_are_read_in_any_wrapping(answer: str, stated: bool | None) -> None:
@@ -151,6 +154,7 @@ def test_answers_are_read_in_any_wrapping(answer: str, stated: bool | None) -> N
         ('{"stated": true, "why": "two\nlines"}', "two\nlines"),
         (r'{"stated": true, "why": "it\'s"}', r'{"stated": true, "why": "it\'s"}'),
         ("Yes, it does. ", "Yes, it does."),
+        ('{"stated": true, "why": "' + "a" * 9000 + '"}', "a" * LONGEST_REASON),
     ],
 )
 def test_a_reason_is_read_as_json_has_it(answer: str, why: str) -> None:

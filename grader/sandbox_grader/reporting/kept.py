@@ -20,6 +20,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from hmac import compare_digest
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NamedTuple
 
 from sandbox_grader.grading.course import SessionCourse
@@ -45,6 +46,8 @@ NAMED = "mtu_bench"
 """The family whose details have rows that are named after the session."""
 BEYOND = 1e100
 """No figure of a score is as large."""
+_TABLE = "CREATE TABLE scores (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB, seal TEXT)"
+"""All that a database of ours consists of; a view or a computed column in its place could run for ever."""
 _BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError)
 """What reading a file raises that is not what we wrote."""
 
@@ -53,6 +56,18 @@ def _lies_in_the_file(error: Exception) -> bool:
     """True if an error is about what is in a database, and not that it is locked, or may not be written to."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
+
+
+def _is_filled(store: sqlite3.Connection) -> bool:
+    """True if a database has our table, and False if it has nothing yet.
+
+    Raises:
+        ValueError: it has anything else.
+    """
+    found = store.execute("SELECT sql FROM sqlite_master").fetchall()
+    if found and (found != [(_TABLE,)] or store.execute("PRAGMA user_version").fetchone()[0] != FORM):
+        raise ValueError("has another form")
+    return bool(found)
 
 
 class ToldScores(NamedTuple):
@@ -174,11 +189,12 @@ class KeptScores:
 
     def read(self) -> Iterator[tuple[str, GradedLog]]:
         """Read the scores that still hold, by the names of the logs; of repeated ones the last counts."""
+        self._refuse_links()
         if not self._place.exists():
             return
         try:
             with closing(sqlite3.connect(self._place)) as store:
-                if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
+                if not _is_filled(store):
                     return
                 asked = "SELECT chunk, counted, details, seal FROM scores WHERE key = ? ORDER BY chunk"
                 for chunk, counted, details, seal in store.execute(asked, (self._key,)):
@@ -234,14 +250,9 @@ class KeptScores:
         details = _packed([said.details for said in told])
 
         def add_chunk(store: sqlite3.Connection) -> None:
-            if store.execute("PRAGMA user_version").fetchone()[0] != FORM:
-                for table in ("scores", "chunks"):
-                    store.execute(f"DROP TABLE IF EXISTS {table}")
+            if not _is_filled(store):
                 store.execute(f"PRAGMA user_version = {FORM}")
-            store.execute(
-                "CREATE TABLE IF NOT EXISTS scores"
-                " (chunk INTEGER PRIMARY KEY, key TEXT, counted BLOB, details BLOB, seal TEXT)"
-            )
+                store.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
             said = "INSERT INTO scores (key, counted, details, seal) VALUES (?, ?, ?, ?)"
             sealed = (self._key, counted, details, self._seal(counted, details))
             self._holding.add(store.execute(said, sealed).lastrowid or 0)
@@ -267,6 +278,7 @@ class KeptScores:
 
     def _change(self, change: Callable[[sqlite3.Connection], None]) -> None:
         """Change the database, if the folder lets itself be written to; one that is broken is made anew."""
+        self._refuse_links()
         for _ in range(2):
             try:
                 with closing(sqlite3.connect(self._place, timeout=1)) as store:
@@ -281,10 +293,21 @@ class KeptScores:
             else:
                 return
 
+    def _refuse_links(self) -> None:
+        """Remove links, pipes and the like from the places that SQLite would write to, wherever they lead."""
+        for place in self._places():
+            with suppress(OSError):
+                if not S_ISREG(place.lstat().st_mode):
+                    place.unlink()
+
     def _remove(self) -> None:
-        for place in (self._place, self._place.with_name(f"{PLACE}-journal")):
+        for place in self._places():
             with suppress(OSError):
                 place.unlink()
+
+    def _places(self) -> Iterator[Path]:
+        """The database, and the files that SQLite keeps beside it."""
+        return (self._place.with_name(f"{PLACE}{end}") for end in ("", "-journal", "-wal", "-shm"))
 
 
 class ScoreBook:

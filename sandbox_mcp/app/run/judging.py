@@ -33,6 +33,10 @@ ROLE = (
 )
 ASKED = 3
 """How often a question is put that gets no usable answer."""
+LONGEST = 100_000
+"""Characters of an answer that is read; whoever says more does not answer in a sentence."""
+LONGEST_REASON = 500
+"""Characters of a reason that are kept, and printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,8 @@ async def _answer(endpoint: Completions, text: str) -> Mapping[str, Any]:
 
 def read(answer: str) -> bool | None:
     """Read a judge's answer: the JSON that was asked for, or a bare yes or no; None for anything else."""
+    if len(answer) > LONGEST:
+        return None
     found = re.search(r'"stated"\s*:\s*(true|false)', answer, re.IGNORECASE)
     if found:
         return found[1].lower() == "true"
@@ -143,7 +149,7 @@ def reason_in(answer: str) -> str:
     found = re.search(r'"why"\s*:\s*("(?:[^"\\]|\\.)*")', answer)
     if found:
         with suppress(ValueError):  # it may have escapes that JSON does not know
-            return str(loads(found[1], strict=False))
+            return str(loads(found[1], strict=False))[:LONGEST_REASON]
     return answer.strip()[:200]
 
 

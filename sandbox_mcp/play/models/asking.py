@@ -7,19 +7,25 @@ answer.
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from sandbox_mcp.engine.bounded import TooLargeError
 from sandbox_mcp.engine.trajectory.model_text import strict_json
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 REFUSED_KEY = frozenset({401, 403})
 """Statuses with which an endpoint refuses a key, or the lack of one."""
+
+
+LARGEST_ANSWER = 1 << 26
+"""Bytes of an answer as it is sent; far more than any model writes at once."""
 
 
 class EndpointError(Exception):
@@ -221,10 +227,44 @@ class ModelEndpoint(ABC):
             raise FailedTry(f"connection failed: {reason}", passing=True) from error
         except sdk.APIError as error:
             raise FailedTry(one_line(str(error)), passing=False) from error
+        except TooLargeError as error:
+            raise FailedTry(f"the answer {error}", passing=False) from error
         try:
             return self._read(strict_json(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
+
+
+def bounded_client(provider: Provider) -> Any:
+    """HTTP client for a provider's package that reads no more than :data:`LARGEST_ANSWER` of an answer."""
+    return import_module(provider.package).DefaultAsyncHttpxClient(event_hooks={"response": [_bound]})
+
+
+async def _bound(response: Any) -> None:
+    library = import_module(type(response).__module__.partition(".")[0])  # the package decides of which one it is
+    response.stream = _bounded_stream(library.AsyncByteStream)(response.stream)
+
+
+@cache
+def _bounded_stream(base: Any) -> Any:
+    """Make the class of streams that end in an error beyond the bound; clients want one of their own library's."""
+
+    class BoundedStream(base):
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            length = 0
+            async for piece in self._stream:
+                length += len(piece)
+                if length > LARGEST_ANSWER:
+                    raise TooLargeError(f"has more than {LARGEST_ANSWER >> 20} MB, and that is not read")
+                yield piece
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    return BoundedStream
 
 
 def _said(error: Any) -> str:

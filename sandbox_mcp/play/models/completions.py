@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 from sandbox_mcp.engine.trajectory.model_text import cleaned, readable
 from sandbox_mcp.engine.trajectory.usage import Usage
-from sandbox_mcp.play.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider
+from sandbox_mcp.play.models.asking import OPENAI, FunctionCall, ModelAnswer, ModelEndpoint, Provider, bounded_client
 
 _SIGNED = ("reasoning_details", "thinking_blocks", "extra_content")
 """Members that carry a model's reasoning, or a signature of it, and go back wherever they came with (OpenRouter,
@@ -32,8 +32,9 @@ class OpenAIEndpoint(ModelEndpoint):
 
         settings = self.settings
         return AsyncOpenAI(
-            api_key=settings.key or "none", base_url=settings.url, timeout=settings.timeout, max_retries=0
-        )
+            api_key=settings.key or "none", base_url=settings.url, timeout=settings.timeout, max_retries=0,
+            http_client=bounded_client(self.provider),
+        )  # fmt: skip
 
 
 class Completions(OpenAIEndpoint):
