@@ -161,3 +161,9 @@ def test_two_versions_are_compared_over_the_same_wishes(monkeypatch: pytest.Monk
     assert choices["shares"] == {str(good): 1.0, str(bad): 0.5}
     low, high = choices["difference_interval"]
     assert low <= -0.5 <= high <= 0
+
+
+def test_a_server_that_does_not_start_is_told_with_its_last_words():
+    made = CliRunner().invoke(group, ["check-server", "--", sys.executable, "-c", "raise SystemExit('no lamps today')"])
+    assert made.exit_code
+    assert "it says last: no lamps today" in f"{made.stderr}{made.exception}"

@@ -3,14 +3,15 @@
 Policy: without a model only facts are told, each with its reason. The exit code is 1 only where a limit was named.
 """
 
-import os
 import shlex
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandbox_mcp.app.cli.printing import as_json, print_json, print_table
+from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
@@ -86,11 +87,15 @@ def command(
 
 def _seen(server: tuple[str, ...], calls: str) -> "SeenServer":
     from sandbox_mcp.app.authoring.server_check.seen import seen_of, seen_on
+    from sandbox_mcp.play.session.running_server import last_words
     from sandbox_mcp.play.session.upstream import Upstream
 
     if len(server) == 1 and server[0].endswith(".jsonl"):
         return seen_on(Path(server[0]))
     words = tuple(shlex.split(server[0])) if len(server) == 1 else server
     url = words[0] if words[0].startswith(("http://", "https://")) else ""
-    with Path(os.devnull).open("w") as unread:  # what a server prints for its author says nothing here
-        return seen_of(Upstream(url=url) if url else Upstream(command=words, errors=unread), calls=calls)
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        try:
+            return seen_of(Upstream(url=url) if url else Upstream(command=words, errors=errors), calls=calls)
+        except SandboxError as error:
+            raise SandboxError(f"{error}{last_words(errors)}") from error

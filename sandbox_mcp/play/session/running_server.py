@@ -197,11 +197,16 @@ class RunningServer(ServerAnswers):
         return _replaced(value, str(self._folder), FOLDER) if self._folder else value
 
     def _last_words(self) -> str:
-        with suppress(Exception):
-            self._errors.seek(0)
-            lines = [line.strip() for line in self._errors.read()[-4000:].splitlines() if line.strip()]
-            return f"; it says last: {lines[-1][:300]}" if lines else ""
-        return ""
+        return last_words(self._errors)
+
+
+def last_words(errors: TextIO) -> str:
+    """The last line that a server printed for its author, to stand after what became of it; empty without one."""
+    with suppress(Exception):
+        errors.seek(0)
+        lines = [line.strip() for line in errors.read()[-4000:].splitlines() if line.strip()]
+        return f"; it says last: {lines[-1][:300]}" if lines else ""
+    return ""
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
