@@ -137,7 +137,7 @@ WEAKNESSES: dict[str, tuple[str, str, Mapping[str, str]]] = {
     "a recipient that nobody checks": (
         "recipient:1:2:phone_number:1",
         SOUND,
-        {ADDS: "adds: {content: {facts: [[match]]}}"},
+        {ADDS: "adds: {content: {facts: [[match]]}}", REPLY: "reply: I have sent the text."},
     ),
     "an argument that nobody checks": ("change:1:1:amount:1", QUESTION, {ARGUMENTS: ""}),
     "a dependency that is none": (

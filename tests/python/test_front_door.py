@@ -97,7 +97,7 @@ def test_a_report_compares_with_another() -> None:
 
 def test_printing_shows_the_tables_of_run() -> None:
     text = str(evaluate(agent, Suite().select("wifi_off")))
-    assert "wifi_off  base     1/1     1.000    0.000  3.000  user_ended 1" in text
+    assert "wifi_off  base     1/1     1.000    0.000  1.000  user_ended 1" in text
 
 
 def test_a_report_names_itself_in_one_line() -> None:

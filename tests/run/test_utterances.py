@@ -132,5 +132,5 @@ def test_a_folder_holds_one_set_of_lines(tmp_path: Path) -> None:
         (tmp_path / f"{number}.txt").write_text(text)
     one, other = (replayed_users(written_lines(tmp_path / f"{number}.txt")) for number in range(2))
     played(tmp_path / "run", users=one, scenarios=("wifi_off",))
-    with pytest.raises(RunError, match="holds a run with user"):
+    with pytest.raises(RunError, match="holds a run with another user"):
         played(tmp_path / "run", users=other, scenarios=("wifi_off",))

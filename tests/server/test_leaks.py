@@ -61,7 +61,7 @@ async def everything(server: Served, url: str, era: str) -> str:
             body = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, **more}}
             answer = await raw.post(body, {"Mcp-Method": method, "Mcp-Name": more.get("name", "")})
             seen.append(answer.text + str(answer.headers))
-    for name in (*phone.agent_tools, "score", "get_milestones", "send_message_to_user"):
+    for name in (*phone.agent_tools, "score", "get_marks", "send_message_to_user"):
         seen += [json.dumps(await raw.call(name, "{}"))]
     for method in ("GET", "PUT", "OPTIONS", "HEAD", "PATCH"):
         if (era, method) != ("legacy", "GET"):  # which holds a stream open for notifications, of which there are none

@@ -148,7 +148,7 @@ async def test_faulty_calls_ask_nobody(era: str) -> None:
 
 @each_era
 async def test_at_the_limit_of_turns_nobody_is_asked(era: str) -> None:
-    session, person = with_a_person(scenario=replace(LATE, max_turns=3)), Person("Wren.")
+    session, person = with_a_person(scenario=replace(LATE, max_turns=2)), Person("Wren.")
     first, second = await sent(session, era, person, ASKED, "Shall I?")
     assert first.structured_content["reply"] == "Wren."
     assert second.structured_content == {"reply": None, "conversation_over": True}

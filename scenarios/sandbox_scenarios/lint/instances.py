@@ -35,7 +35,7 @@ _COMMON = re.compile(
 def instance(suite: Suite, name: str) -> Iterator[LintFinding]:
     """What is wrong with an instance; nothing where all that can be seen is right."""
     made, written = suite.get(name), suite.get(name.partition("@")[0])
-    told = re.sub(r"\$\{[^}]*\}", "", "\n".join(_told(made)))
+    told = re.sub(r"\$\{[^{}]*\}", "", "\n".join(_told(made)))
     became = suite.drawn(name)
     for literal, drawn in became.items():
         kept = any(literal.casefold() in other.casefold() for other in became.values())
@@ -96,7 +96,7 @@ def _slips(scenario: Scenario) -> Iterator[str]:
                 yield f"{tens}{ones}{ending} is written for {tens}{ones}{right}"
         for vowel, consonant in _ARTICLE.findall(text):
             word = vowel or consonant
-            if not re.match(r"(?i)one|once|uni|use|eu", word):
+            if not re.match(r"one|once|uni|use|eu", word, re.IGNORECASE):
                 yield f"{'a' if vowel else 'an'} stands before {word!r}"
 
 

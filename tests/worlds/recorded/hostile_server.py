@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-HOW = sys.argv[1]
+HOW = sys.argv[1] if len(sys.argv) > 1 else ""
 DEEP = '{"type":"object","properties":{"x":' * 400 + '{"type":"string"}' + "}}" * 400
 FLAT = '{"type":"object","properties":{"x":{"type":"string"}}}'
 TEXT = '{"content":[{"type":"text","text":"fine"}]}'
