@@ -247,7 +247,7 @@ def _week(desk: Desk, jobs: list[Row], days: list[str]) -> Week:
             elif "training" in text:
                 away.add(found(r"^The crew (F-\d+) is at a training on (\S+) and cannot take a job\.$", text))
             else:
-                ill = r"^Two of (F-\d+) are ill\. The crew takes no job on (\S+); before that the others manage\.$"
+                ill = r"^Two of (F-\d+) are ill\. The crew takes no job on (\S+); until then all of them are there\.$"
                 away.add(found(ill, text))
     trips = {(row["base"], row["town"]): row["price_cents"] for row in desk.all("list_trips")}
     return Week(jobs, crews, trips, unwished, away)

@@ -130,7 +130,7 @@ def crew_week(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     rows = mailbox(draw, mails, monday, list(people.values()))
     sick = {
         "number": "M-190", "day": today, "sender": people["fitter"], "subject": "Ill",
-        "body": f"Two of {crews[ill]['number']} are ill. The crew takes no job on {listed[last]['day']}; before that the others manage.",
+        "body": f"Two of {crews[ill]['number']} are ill. The crew takes no job on {listed[last]['day']}; until then all of them are there.",
     }  # fmt: skip
     notes = {
         "shunned": {"about": listed[shunned[0]]["number"], "day": day(monday, -15), "author": people["clerk"], "text": f"Please not {crews[shunned[1]]['name']} again, they left a mess."},
