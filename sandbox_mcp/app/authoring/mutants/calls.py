@@ -37,13 +37,17 @@ from sandbox_mcp.app.authoring.mutants.mutant import (
 from sandbox_mcp.app.authoring.mutants.wrong_values import is_meant, wrong_values
 from sandbox_mcp.play.session.rehearsal import UNKNOWN
 
+TRIES = "tries:"
+"""Begins a tag that names a tool whose calls only try something out: any of them may be left out or be another one."""
+
 
 def calls(case: RehearsedSolution) -> Iterator[Mutant]:
     """Leave a call out, change it, stop calling at some point, leave for good after some turn, claim and do nothing."""
     every, turns, path = spots(case.solution), case.solution.turns, ("reference", case.number)
     for spot in every:
-        yield from _dropped(case, spot)
-        yield from _changed(case, spot)
+        if f"{TRIES}{spot.call.tool}" not in case.scenario.tags:
+            yield from _dropped(case, spot)
+            yield from _changed(case, spot)
     for kept in range(1, len(every) - 1):
         left = every[kept:]
         if not all(is_look(case, spot) for spot in left):
