@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_mcp.engine.worlds import FILES
 from tests.warm import program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +49,7 @@ def test_every_command_of_a_document_runs(path: Path, tmp_path: Path, request: p
     done = subprocess.run(
         ["/bin/sh", "-c", script],
         cwd=tmp_path,
-        env={**os.environ, **material, "PATH": os.pathsep.join(programs)},
+        env={**os.environ, FILES: "", **material, "PATH": os.pathsep.join(programs)},
         capture_output=True,
         text=True,
         timeout=120,

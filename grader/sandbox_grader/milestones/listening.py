@@ -23,6 +23,8 @@ from sandbox_mcp.engine.talk.clauses import read
 from sandbox_mcp.engine.talk.deeds import kinds_of
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 
+_LARGEST = 1e300
+"""Larger numbers are nothing that anybody says, and may be no floating-point numbers."""
 _MOST_STRINGS = 2000
 _TELLING = 3
 """Letters that a text has at least by which a person is known, and words of a name at most."""
@@ -261,7 +263,9 @@ def _labels(results: Iterable[Any]) -> dict[float, list[tuple[frozenset[str], fr
             continue
         stack.extend(item.values())
         numbers = {
-            key: value for key, value in item.items() if isinstance(value, int | float) and not isinstance(value, bool)
+            key: value
+            for key, value in item.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
         }
         words = {key: frozenset(key.lower().replace("_", " ").split()) for key in numbers}
         for key, value in numbers.items() if len(numbers) > 1 else ():
