@@ -2,13 +2,16 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import networkx as nx
 
-ROOT = Path(__file__).parents[1]
-PLACES = {"sandbox_mcp": ROOT, "sandbox_grader": ROOT / "grader", "sandbox_scenarios": ROOT / "scenarios"} | {
-    "sandbox_clients": ROOT / "clients"
+from tests.conftest import ROOT
+
+PLACES = {
+    "sandbox_mcp": ROOT,
+    "sandbox_grader": ROOT / "grader",
+    "sandbox_scenarios": ROOT / "scenarios",
+    "sandbox_clients": ROOT / "clients",
 }
 MODULES = {
     ".".join(path.relative_to(place).with_suffix("").parts).removesuffix(".__init__"): path

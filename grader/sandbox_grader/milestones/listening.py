@@ -15,7 +15,7 @@ from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.deeds import in_own_words, kinds_of_tool
-from sandbox_grader.grading.values import is_array, is_object
+from sandbox_grader.grading.values import is_array, is_number, is_object, within_floats
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
@@ -23,8 +23,6 @@ from sandbox_mcp.engine.talk.clauses import read
 from sandbox_mcp.engine.talk.deeds import kinds_of
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 
-_LARGEST = 1e300
-"""Larger numbers are nothing that anybody says, and may be no floating-point numbers."""
 _MOST_STRINGS = 2000
 _TELLING = 3
 """Letters that a text has at least by which a person is known, and words of a name at most."""
@@ -262,16 +260,12 @@ def _labels(results: Iterable[Any]) -> dict[float, list[tuple[frozenset[str], fr
         if not is_object(item):
             continue
         stack.extend(item.values())
-        numbers = {
-            key: value
-            for key, value in item.items()
-            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
-        }
+        numbers = {key: float(within_floats(value)) for key, value in item.items() if is_number(value)}
         words = {key: frozenset(key.lower().replace("_", " ").split()) for key in numbers}
         for key, value in numbers.items() if len(numbers) > 1 else ():
             beside = frozenset[str]().union(*(words[other] for other in words if other != key))
             if words[key] - beside and beside - words[key]:
-                found.setdefault(float(value), []).append((words[key] - beside, beside - words[key]))
+                found.setdefault(value, []).append((words[key] - beside, beside - words[key]))
     return found
 
 

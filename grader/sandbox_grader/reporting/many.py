@@ -39,6 +39,7 @@ from sandbox_mcp.engine.processes import process_pool
 from sandbox_mcp.engine.trajectory import TrajectoryError
 from sandbox_mcp.engine.trajectory.finding import NOT_ALLOWED, LogPaths
 from sandbox_mcp.engine.trajectory.log import log_bytes
+from sandbox_mcp.engine.trajectory.packs import END_LINE
 from sandbox_mcp.engine.worlds import GROUP as WORLDS
 from sandbox_mcp.engine.worlds import sources
 
@@ -56,7 +57,6 @@ _TRIAL = re.compile(rb',"seed":-?\d+,"trial":(\d+),"user_channel":"')
 """Before these stand strings and lists of strings alone, and inside a string its quotes would be escaped."""
 _WALL = re.compile(rb',"wall":(\{[^{}]*\})\}\n')
 """At the end of a line, which is that of an event: an object inside one would be followed by another bracket."""
-_END = b'{"event":"end",'
 _ON_TAPE = re.compile(rb"\b%s[\"']?\s*:" % RECORDED.encode())
 _Watch = Callable[[int, int], None]
 """Told how many logs are done, and how many there are."""
@@ -147,7 +147,7 @@ class LogOutline:
         head = _HEAD.match(lines)
         trial = _TRIAL.search(lines, head.end()) if head else None
         walls = _WALL.findall(lines)
-        ended = lines.endswith(b"}\n") and lines.startswith(_END, lines.rfind(b"\n", 0, -1) + 1)
+        ended = lines.endswith(b"}\n") and lines.startswith(END_LINE, lines.rfind(b"\n", 0, -1) + 1)
         if head is None or trial is None or not ended or len(walls) != lines.count(b"\n"):
             return None
         try:

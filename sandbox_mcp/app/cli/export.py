@@ -47,8 +47,7 @@ def command(
 
     FORMAT log takes sessions out of packs as they were written, a file each; pack puts logs into one; training grades
     sessions and writes those of at least --min-score for fine-tuning, as JSON Lines, or pairs of which the better one
-    has at least that. A log that cannot be read is
-    named, and the others are written; the exit code is then 2.
+    has at least that. A log that cannot be read is named, and the others are written; the exit code is then 2.
     """
     if format_name == TRAINING:
         _train(paths, out, places, **training)

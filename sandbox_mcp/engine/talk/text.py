@@ -146,9 +146,9 @@ def _without_tags(text: str) -> str:
     """A text without struck passages, which become denials, and without the tags of HTML."""
     if "~~" in text or "</" in text:
         text = _STRUCK.sub(_untrue, text)
-    return (
-        _TAG.sub(lambda tag: "\n" if tag[1] else " ; " if tag[2] else "", text) if "<" in text and ">" in text else text
-    )
+    if "<" not in text:
+        return text
+    return _TAG.sub(lambda tag: "\n" if tag[1] else " ; " if tag[2] else "", text)
 
 
 def lowered(text: str) -> str:

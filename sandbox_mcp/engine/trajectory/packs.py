@@ -37,8 +37,8 @@ LEFT_OUT = ".left-out"
 """What the name of the file beside a pack ends in that names, one a line, the sessions that do not count any more."""
 FRAME = 1 << 20
 """Bytes of logs after which a frame is finished: what has to be unpacked to read one session, at most, or so."""
-_SESSION = b'{"event":"session",'
-_END = b'{"event":"end",'
+SESSION_LINE, END_LINE = b'{"event":"session",', b'{"event":"end",'
+"""How the first line of a log of ours begins, and the line that ends a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def has_log(path: Path) -> bool:
 
 def can_be_packed(lines: bytes) -> bool:
     """True if lines begin and end as our own logs do, so that a session can be told from the next without an index."""
-    return lines.startswith(_SESSION) and lines.endswith(b"\n")
+    return lines.startswith(SESSION_LINE) and lines.endswith(b"\n")
 
 
 def read_packed(path: Path) -> bytes:
@@ -323,10 +323,10 @@ def _listed(frame: PackFrame, pack: Path, identity: tuple[int, int, int]) -> lis
             listed: list[Any] = told["sessions"]
             if told.get("digest") in (None, _digest_of_index(listed)):
                 return [(str(name), int(length), str(digest)) for name, length, digest in listed]
-    lines = _unpacked(pack, frame, identity).split(b"\n" + _SESSION)
-    texts = [lines[0] + b"\n", *(_SESSION + line + b"\n" for line in lines[1:])]
+    lines = _unpacked(pack, frame, identity).split(b"\n" + SESSION_LINE)
+    texts = [lines[0] + b"\n", *(SESSION_LINE + line + b"\n" for line in lines[1:])]
     texts[-1] = texts[-1].removesuffix(b"\n")
-    if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(_END):
+    if not texts[-1].endswith(b"\n") or not texts[-1][texts[-1].rfind(b"\n", 0, -1) + 1 :].startswith(END_LINE):
         texts.pop()  # it was being written
     try:
         heads: list[Any] = [loads(text[: text.index(b"\n")]) for text in texts]

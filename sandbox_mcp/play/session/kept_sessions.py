@@ -22,7 +22,7 @@ from anyio.lowlevel import checkpoint
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.trajectory import EndReason, Sink, mend_log, read_trajectory
-from sandbox_mcp.engine.trajectory.packs import SUFFIX
+from sandbox_mcp.engine.trajectory.packs import END_LINE, SUFFIX
 from sandbox_mcp.engine.whole_files import check_regular
 from sandbox_mcp.play.session.file_lock import NO_LINK, FileLock
 from sandbox_mcp.play.session.manager import SessionManager, UnknownSessionError
@@ -326,5 +326,5 @@ def _has_end(path: Path) -> bool:
     with suppress(OSError), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - LAST_LINE))
-        return file.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(b'{"event":"end",')
+        return file.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(END_LINE)
     return False

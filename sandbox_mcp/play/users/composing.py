@@ -304,9 +304,10 @@ def whereabouts(answers: Iterable[Answer], asking: str, place: str, said: Iterab
     name = place.strip(".").partition(" ")[2]
     own = [item.say for item in hearing(answers, asking) if _is_of_oneself(item, name)]
     city = _CITY.search(bare)
-    words = own or [words for words in ((place, HERE) if city else (HERE, place)) if words and words not in said][:1]
-    more = [] if names_nothing(rest) or not words else [item.say for item in hearing(answers, rest)]
-    return [words for words in dict.fromkeys([*words, *more]) if words not in said]
+    untold = [words for words in ((place, HERE) if city else (HERE, place)) if words and words not in said]
+    told = own or untold[:1]
+    more = [] if names_nothing(rest) or not told else [item.say for item in hearing(answers, rest)]
+    return [words for words in dict.fromkeys([*told, *more]) if words not in said]
 
 
 def _is_of_oneself(answer: Answer, place: str) -> bool:

@@ -17,9 +17,8 @@ from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.trajectory import Trajectory, TrajectoryError, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.engine.trajectory.log import assemble
+from sandbox_mcp.engine.trajectory.packs import SESSION_LINE
 from sandbox_mcp.engine.worlds.recorded import TapeError, read_tape
-
-OURS = b'{"event":"session"'
 
 
 def is_tape(path: Path) -> bool:
@@ -70,7 +69,7 @@ def _each(paths: Sequence[Path], format_name: str) -> Iterator[Path]:
 def _is_ours(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(OURS)) == OURS
+            return file.read(len(SESSION_LINE)) == SESSION_LINE
     except OSError:
         return not path.exists()  # in a pack, which only ours come in
 
