@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.whole_files import append_whole, write_whole
 from sandbox_mcp.engine.worlds.recorded import FORMAT, Tape, read_tape
-from sandbox_mcp.engine.worlds.recorded.live import FOLDER, HERE, LIVE, LiveServer, LiveWorld, ServerAnswers
+from sandbox_mcp.engine.worlds.recorded.live import FOLDER, HERE, LIVE, LiveServer, LiveWorld, ServerAnswers, in_folder
 from sandbox_mcp.engine.worlds.recorded.observed import Observation, answered, columns_in, differing
 from sandbox_mcp.engine.worlds.recorded.tape import Deed, canonical_text, deed
 from sandbox_mcp.play.session.file_lock import FileLock
@@ -187,14 +187,16 @@ class RunningServer(ServerAnswers):
 
     def _real(self, value: Any) -> Any:
         """A value of the session as the server needs it: with its folder where it really lies."""
-        return _replaced(value, FOLDER, str(self._folder)) if self._folder else value
+        folder = self._folder
+        return value if folder is None else _with_texts(value, lambda text: in_folder(text, str(folder)))
 
     def _words(self, text: str) -> str:
         """A word of a command, or a whole one, with the folders that it names."""
-        return self._real(text.replace(HERE, str(self._server.here)))
+        return self._real(text).replace(HERE, str(self._server.here))
 
     def _renamed(self, value: Any) -> Any:
-        return _replaced(value, str(self._folder), FOLDER) if self._folder else value
+        folder = self._folder
+        return value if folder is None else _with_texts(value, lambda text: text.replace(str(folder), FOLDER))
 
     def _last_words(self) -> str:
         return last_words(self._errors)
@@ -209,14 +211,14 @@ def last_words(errors: TextIO) -> str:
     return ""
 
 
-def _replaced(value: Any, old: str, new: str) -> Any:
-    """A JSON value with a path in its texts replaced."""
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with each of its texts changed."""
     if isinstance(value, str):
-        return value.replace(old, new)
+        return change(value)
     if isinstance(value, Mapping):
-        return {name: _replaced(item, old, new) for name, item in cast("Mapping[str, Any]", value).items()}
+        return {name: _with_texts(item, change) for name, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_replaced(item, old, new) for item in cast("list[Any]", value)]
+        return [_with_texts(item, change) for item in cast("list[Any]", value)]
     return value
 
 

@@ -18,6 +18,7 @@ from sandbox_mcp.app.cli import group
 from sandbox_mcp.app.run.by_hand import PlayableSuite
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
 from sandbox_mcp.engine.worlds import FILES
+from sandbox_mcp.engine.worlds.recorded.live import in_folder, names_folder
 from sandbox_mcp.engine.worlds.recorded.observed import Mask, Observation
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from sandbox_mcp.play.session.replay import differences
@@ -28,12 +29,13 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of this folder whose scenarios start their servers with this Python."""
+    """A copy of this folder whose scenarios start their servers with this Python; its name is like a session's."""
     monkeypatch.setenv(FILES, "")
-    shutil.copytree(HERE, tmp_path / "live", ignore=shutil.ignore_patterns("*.py[co]", "__pycache__", "test_*"))
-    for path in (tmp_path / "live").glob("*.yaml"):
+    place = tmp_path / "sandbox-mcp"
+    shutil.copytree(HERE, place, ignore=shutil.ignore_patterns("*.py[co]", "__pycache__", "test_*"))
+    for path in place.glob("*.yaml"):
         path.write_text(path.read_text().replace("server: python", f"server: {sys.executable}"))
-    return tmp_path / "live"
+    return place
 
 
 def invoke(*args: object) -> Result:
@@ -48,6 +50,24 @@ def test_nothing_is_started_by_reading_a_file(folder: Path):
     with pytest.raises(ScenarioFileError, match=r"nothing is known yet of the server .* worlds learn"):
         Suite([folder / "lamps.yaml"]).get("light_the_kitchen")
     assert not list(folder.glob("*.jsonl"))
+
+
+@each(
+    ("words", "real"),
+    [
+        ("ls /sandbox", "ls /tmp/x1"),
+        ("cat '/sandbox/a.txt' --out=/sandbox/b", "cat '/tmp/x1/a.txt' --out=/tmp/x1/b"),
+        ("It lies in /sandbox. Look there.", "It lies in /tmp/x1. Look there."),
+        ("/home/me/sandbox/python", "/home/me/sandbox/python"),
+        (
+            "/home/me/sandbox-mcp/python /sandbox-mcp {here}/sandbox",
+            "/home/me/sandbox-mcp/python /sandbox-mcp {here}/sandbox",
+        ),
+    ],
+)
+def test_a_sessions_folder_is_meant_by_the_whole_path_alone(words: str, real: str) -> None:
+    assert in_folder(words, "/tmp/x1") == real
+    assert names_folder(words) == (words != real)
 
 
 class TestLamps:

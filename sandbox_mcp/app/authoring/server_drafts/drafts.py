@@ -26,7 +26,7 @@ from sandbox_mcp.app.authoring.server_drafts.values import AnswerPlace, Pool
 from sandbox_mcp.app.authoring.server_drafts.wording import DraftingModel, DraftWords, plain_words
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.whole_files import write_whole
-from sandbox_mcp.engine.worlds.recorded.live import FOLDER, HERE, LiveServer
+from sandbox_mcp.engine.worlds.recorded.live import FOLDER, HERE, LiveServer, names_folder
 from sandbox_mcp.engine.worlds.recorded.observed import columns_in
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
 
@@ -116,7 +116,7 @@ def live_config(
         said["server"] = " ".join(word if word.startswith(HERE) else shlex.quote(word) for word in words)
         if files is not None:
             said["files"] = Path(relpath(files, here)).as_posix()
-        elif not any(FOLDER in text for text in (*words, *map(str, reset))):
+        elif not any(map(names_folder, (*words, *map(str, reset)))):
             steps.insert(0, f"mkdir -p {FOLDER}")
     if steps:
         said["reset"] = steps[0] if len(steps) == 1 else steps

@@ -30,6 +30,7 @@ from sandbox_mcp.engine.worlds.recorded.tape import Deed, Tape, TapeTool, canoni
 
 FOLDER = "/sandbox"
 """What a session's own folder is called, in commands, arguments and answers alike: it lies elsewhere each time."""
+_OWN = re.compile(rf"(?<![\w.~}}/-]){FOLDER}(?![\w-]|\.\w)")
 HERE = "{here}"
 """In commands, the folder of the scenario's file."""
 LIVE = "live"
@@ -108,7 +109,7 @@ class LiveServer:
     def own_folder(self) -> bool:
         """True if each session has a folder of its own."""
         words = [*self.command, *(step for step in self.reset if isinstance(step, str))]
-        return self.files is not None or any(FOLDER in word for word in words)
+        return self.files is not None or any(map(names_folder, words))
 
     @property
     def observations(self) -> tuple[Observation, ...]:
@@ -181,6 +182,16 @@ class LiveServer:
     def tape(self) -> Path:
         """Where its tools, and what references were answered, are kept."""
         return self.here / str(self.given.get("tape") or f"{self.name}-{self.digest[:6]}.jsonl")
+
+
+def names_folder(text: str) -> bool:
+    """True if a text names a session's own folder; a longer path that has these letters in it does not."""
+    return _OWN.search(text) is not None
+
+
+def in_folder(text: str, place: str) -> str:
+    """A text with the place at which a session's own folder lies in this session."""
+    return _OWN.sub(lambda _: place, text)
 
 
 def small_name(name: str) -> str:
