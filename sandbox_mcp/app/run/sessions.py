@@ -23,6 +23,7 @@ from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.folder import RunFolder
 from sandbox_mcp.app.run.options import RunOptions, Transport
 from sandbox_mcp.app.run.play import Arena, play
+from sandbox_mcp.app.run.progress import TRIED
 from sandbox_mcp.app.run.transports import transport
 from sandbox_mcp.app.run.unit import Shard, Unit, plan
 from sandbox_mcp.app.run.users import Users
@@ -152,13 +153,26 @@ class Crew:
             with self.folder.pack(plan.shard) as pack:
                 await self.play(units, plan, allowed, told, pack)
             return
-        waiting = iter(units)
+        waiting, one_ended = iter(units), anyio.Condition()
+        running = faults = 0
+        came_through = False
 
         async def work(session: OneSession) -> None:
+            nonlocal running, faults, came_through
             for unit in waiting:
+                async with one_ended:  # where the first sessions fail, none begins beside those that decide
+                    while 0 < faults < TRIED <= faults + running and not came_through:
+                        await one_ended.wait()
                 if not allowed():
                     return
-                told(unit, await session(unit))
+                running += 1
+                found = await session(unit)
+                running -= 1
+                came_through = came_through or found.ending not in INFRASTRUCTURE
+                faults += not came_through
+                told(unit, found)
+                async with one_ended:
+                    one_ended.notify_all()
 
         try:
             async with self.seated(plan, pack) as session, anyio.create_task_group() as group:
