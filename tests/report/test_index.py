@@ -28,6 +28,12 @@ def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
         find_runs([tmp_path / "nowhere"])
 
 
+def test_runs_of_one_name_are_told_apart_by_the_folders_above_them(tmp_path: Path) -> None:
+    for place in ("a/first", "b/first", "c/b/first"):
+        a_run(tmp_path / place, scenarios=("wifi_off",))
+    assert [source.key for source in find_runs([tmp_path])] == ["first", "first in b", "first in c/b"]
+
+
 def test_logs_beside_runs_that_belong_to_none_are_runs_as_well(tmp_path: Path) -> None:
     a_run(tmp_path / "run", scenarios=("wifi_off",))
     [log] = (tmp_path / "run" / "logs").iterdir()

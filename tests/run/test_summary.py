@@ -112,7 +112,7 @@ def test_a_reader_is_told_what_is_missing_and_what_broke() -> None:
 def test_a_reader_is_told_what_an_interval_without_width_does_not_say() -> None:
     [told] = remarks(report([scored(name, 1.0) for name in "abcde"], 5))
     assert told.startswith(
-        "all 5 scenarios came to the same, so the interval has no width; of others like them up to 45.1%"
+        "all 5 scenarios had the same mean, so their interval has no width; with 95 % confidence at most 45.1%"
     )
 
 

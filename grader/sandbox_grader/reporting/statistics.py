@@ -65,10 +65,10 @@ class Estimate:
 
     @property
     def unseen(self) -> float | None:
-        """The share of clusters like these that could still come out otherwise, where these came out alike.
+        """Upper bound (95 %) on the share of other clusters whose mean differs, where all of these have the same.
 
         With C clusters it is 1 - (1 - LEVEL)^(1/C): were it greater, all C would come out alike too seldom. None where
-        they did not, or one is all there is; then the interval tells.
+        the means differ or there is one cluster.
         Source: Hanley and Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, 1983.
         """
         if self.low is None or self.high is None or self.high - self.low > NOISE:

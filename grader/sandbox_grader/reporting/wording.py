@@ -178,8 +178,8 @@ def alike(report: "Report") -> Iterator[str]:
     found = report.estimate
     if found and (share := found.unseen) is not None:
         yield (
-            f"all {found.clusters} scenarios came to the same, so the interval has no width; of others like them up to "
-            f"{share:.1%} could still come out otherwise (95 % confidence)"
+            f"all {found.clusters} scenarios had the same mean, so their interval has no width; with 95 % confidence "
+            f"at most {share:.1%} of other scenarios like these would differ"
         )
 
 

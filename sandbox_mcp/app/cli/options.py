@@ -53,7 +53,7 @@ mode_option: Callable[[Command], Command] = click.option(
     help="How to grade. strict: the papers' ideas, holes closed; paper: as the papers say; compat: as the authors' "
     "code does.",
 )
-quiet_option: Callable[[Command], Command] = click.option("--quiet", is_flag=True, help="Show no progress.")
+quiet_option: Callable[[Command], Command] = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 
 
 class RealRange(click.FloatRange):

@@ -1,8 +1,9 @@
 """The runs below the paths that a person names: where the logs of each lie, and what it says of itself."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,16 @@ def find_runs(paths: Iterable[Path]) -> list[RunSource]:
         if not (path.exists() or has_log(path)):
             raise ReportError(f"{str(path)!r} does not exist; expected the folder of a run, or a folder of those")
         for place, loose in _places(path):
-            name = place.name or place.resolve().name
-            key = name
-            while key in found and found[key].path != place:
-                key = f"{key}~"
+            key = _name(place, {key for key, run in found.items() if run.path != place})
             found[key] = RunSource(key, place, manifest_in(place), loose)
     return list(found.values())
+
+
+def _name(place: Path, taken: Set[str]) -> str:
+    """The folder's name, and where another run has that already, as many of the folders above it as tell them apart."""
+    parts = place.resolve().parts
+    names = (f"{parts[-1]} in {'/'.join(parts[start:-1])}" for start in range(len(parts) - 2, -1, -1))
+    return next(name for name in chain([parts[-1]], names, (f"{parts[-1]} {n}" for n in count(2))) if name not in taken)
 
 
 def _places(path: Path) -> list[tuple[Path, bool]]:

@@ -15,6 +15,15 @@ function intervalBar(run) {
     run.floor === null ? "" : svg("line", {x1: x(run.floor), x2: x(run.floor), y1: 3, y2: 17, class: "floor"}), run.ceiling === null ? "" : svg("line", {x1: x(run.ceiling), x2: x(run.ceiling), y1: 3, y2: 17, class: "ceiling"}));
 }
 
+// How to read the bars, in the marks that they are drawn with.
+function legend(runs) {
+  const mark = (what) => svg("svg", {class: "interval", viewBox: "0 0 14 20", "aria-hidden": "true"}, what);
+  const line = (name) => svg("line", {x1: 7, x2: 7, y1: 3, y2: 17, class: name});
+  const marks = [["mean score", svg("circle", {cx: 7, cy: 10, r: 5, class: "mean"})], ["95 % interval", svg("line", {x1: 0, x2: 14, y1: 10, y2: 10, class: "span"})], ["what refusing earns", line("floor")], ["what the reference reaches, where that is not 1", line("ceiling")]];
+  const shown = marks.filter((_, i) => i !== 3 || runs.some((run) => run.ceiling !== null));
+  return h("p", {class: "dim legend"}, shown.map(([name, drawn]) => h("span", {}, mark(drawn), ` ${name}`)));
+}
+
 const intervalText = (score) => score ? [h("b", {}, number(score.mean, 3)), h("span", {class: "dim"}, ` [${number(score.low, 3)}, ${number(score.high, 3)}]`)] : "–";
 const who = (run) => [run.agent, run.model].filter(Boolean).join(" · ");
 const money = (cost) => cost === null || cost === undefined ? "–" : `$${cost < 0.1 ? cost.toFixed(4) : cost.toFixed(2)}`;
@@ -32,7 +41,7 @@ class RunsPage {
     };
     const head = [h("span", {class: "sr"}, "compare"), "run", "agent", "user", h("span", {class: "sr"}, "interval"), "score", "scored", "not scored", "spoiled", "cost", "date"].map((name) => h("th", {scope: "col"}, name));
     place.replaceChildren(h("main", {class: "page"}, h("h1", {}, "Runs"),
-      overview.runs.length ? [h("div", {class: "row"}, overview.runs.length > 1 ? this.compare : ""), h("div", {class: "wide"}, h("table", {class: "runs cards"}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, overview.runs.map(row))))]
+      overview.runs.length ? [h("div", {class: "row"}, overview.runs.length > 1 ? this.compare : ""), h("div", {class: "wide"}, h("table", {class: "runs cards"}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, overview.runs.map(row)))), legend(overview.runs)]
         : [h("p", {}, "There are no sessions here yet. This makes some:"), h("pre", {class: "mono"}, "sandbox-mcp run wifi_off --agent reference --out runs/first")]));
   }
   go() { const [a, b] = [...this.chosen]; location.hash = link(["compare", a, b]); }
@@ -71,7 +80,7 @@ class RunPage {
   score() {
     const {run} = this;
     const {counts} = run;
-    return h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run),
+    return h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run), run.score ? legend([run]) : "",
       h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
       h("div", {}, `${count(counts.sessions, "session")}: ${counts.scored} scored, ${counts.unscored} not scored, ${counts.spoiled} spoiled by the user`, counts.planned > counts.sessions ? `, ${counts.planned - counts.sessions} to come` : ""));
   }
@@ -149,14 +158,16 @@ class RunPage {
     this.app.sequence = this.rows.map((row) => row.id);
     this.total.textContent = count(answer.total, "session");
     if (!append) this.body.replaceChildren();
-    this.body.append(...answer.rows.map((row) => this.row(row)));
+    const last = append ? this.rows[this.offset - 1] : undefined;
+    this.body.append(...answer.rows.map((row, i) => this.row(row, i ? answer.rows[i - 1] : last)));
     if (!answer.total) this.body.append(h("tr", {}, h("td", {colspan: 9, class: "dim"}, "No session fits this filter.")));
     this.more.hidden = this.rows.length >= answer.total;
     this.app.remember(link(["r", this.run.key], Object.fromEntries([["q", this.query], ["sort", this.sort === "worst" ? "" : this.sort]].filter(([, v]) => v))));
   }
 
-  row(row) {
-    return h("tr", {class: row.state, onclick: (e) => { if (!e.target.closest("a")) location.hash = link(["s", row.id]); }}, h("td", {class: `mono tight ${levelOf(row.state)}`}, `${STATE_MARKS[row.state]} ${number(row.score)}`), h("td", {class: "name"}, row.detail ? h("a", {href: link(["s", row.id])}, visible(row.scenario || row.id)) : visible(row.scenario || row.id)),
+  row(row, before) {
+    const again = before && before.scenario === row.scenario && before.variant === row.variant;
+    return h("tr", {class: again ? `${row.state} again` : row.state, onclick: (e) => { if (!e.target.closest("a")) location.hash = link(["s", row.id]); }}, h("td", {class: `mono tight ${levelOf(row.state)}`}, `${STATE_MARKS[row.state]} ${number(row.score)}`), h("td", {class: "name"}, row.detail ? h("a", {href: link(["s", row.id])}, visible(row.scenario || row.id)) : visible(row.scenario || row.id)),
       h("td", {class: "tight"}, visible(row.variant)), h("td", {class: "mono", "data-of": "trial"}, row.trial), h("td", {class: "cause"}, visible(row.cause || "")), h("td", {class: "tight"}, visible((row.ending || "").replaceAll("_", " "))), ["turns", "calls", "errors"].map((name) => h("td", {class: "mono", "data-of": name}, row[name])));
   }
 
