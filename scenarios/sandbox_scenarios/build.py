@@ -122,6 +122,7 @@ def _built(
         faults=tuple(parts.faults(raw.faults)),
         events=tuple(parts.events(raw.events)),
         end_states=tuple(modelled(end, solutions) for end in ends),
+        judge=raw.judge,
     )
 
 

@@ -21,6 +21,8 @@ Category = Literal[
 
 Measure = Literal["exact", "close", "contains", "one_of", "set", "rouge", "any", "facts"]
 ValueConversion = Literal["raw", "float", "int", "text"]
+Judging = Literal["share", "state"]
+"""Strict score of a session: the share of the milestones that were met, or 1 for all of them and nothing else, or 0."""
 START = "start"
 """As the name of a milestone: the moment before the user's first message."""
 
@@ -272,7 +274,7 @@ class Scenario:
     presents: it maps the variant to presented names, and each of these to its tool. ``original`` are milestones and
     minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. Code made a ``generated`` one.
     ``events`` happen by themselves. Where several ``end_states`` are right, these are the milestones of each, the first
-    of them those in ``milestones``.
+    of them those in ``milestones``. ``judge`` says whether a part of them earns a part of the score.
     ``cache`` keeps the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has
     none.
     """
@@ -307,6 +309,7 @@ class Scenario:
     faults: tuple[FaultRule, ...] = ()
     events: tuple[Happening, ...] = ()
     end_states: tuple[tuple[Milestone, ...], ...] = ()
+    judge: Judging = "share"
     cache: "SuiteCache | None" = field(default=None, init=False, repr=False, compare=False)
 
     @property

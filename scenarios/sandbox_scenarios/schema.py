@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sandbox_mcp.engine.tools.injected import FaultName
-from sandbox_scenarios.model import Category
+from sandbox_scenarios.model import Category, Judging
 
 
 class Strict(BaseModel):
@@ -232,6 +232,7 @@ class RawScenario(Strict):
     faults: list[RawFault] = []
     events: list[RawEvent] = []
     end_states: list[RawEndState] = []
+    judge: Judging = "share"
 
 
 class RawFile(Strict):

@@ -233,6 +233,22 @@ def test_any_of_the_declared_end_states_is_right(place: Path, state: str, score:
     assert evaluate(session.spec.scenario, log.trajectory()).score == score
 
 
+@pytest.mark.parametrize(("done", "score"), [(["paid", "paid"], 1.0), (["paid"], 0.0), (["paid", "void"], 0.0)])
+def test_judged_by_state_all_of_it_counts_or_nothing(place: Path, done: list[str], score: float) -> None:
+    wanted = """
+    judge: state
+    milestones:
+      - {id: first, table: slip, updates: {id: "@slip.one", state: paid}}
+      - {id: second, table: slip, updates: {id: "@slip.two", state: paid}}
+"""
+    session, log = begun(scenario_of(place, wanted))
+    for slip, state in zip(("first", "second"), done, strict=False):
+        session.call("settle", {"slip": id_of(session, slip), "state": state})
+    session.end("abandoned")
+    result = evaluate(session.spec.scenario, log.trajectory())
+    assert (result.score, result.milestone_score) == (score, 1.0 if score else 0.5)
+
+
 def test_messages_and_calls_have_limits_of_their_own_and_the_agent_is_told_of_them(place: Path) -> None:
     session, log = begun(scenario_of(place, "    max_turns: 2\n    max_calls: 40\n" + BRANCH))
     told = [session.call("list_slips", {}).structured.get("notices") for _ in range(40)]

@@ -16,7 +16,7 @@ from sandbox_mcp.play.session.session import Session
 from sandbox_mcp.play.users.scripted import ScriptedUser
 from tests.clients.sessions import SUITE
 
-FAMILIES = ("credit_holds", "crew_week", "mixer_by_trial")
+FAMILIES = SUITE.tagged("tier:hard")
 
 
 def score(scenario: Scenario, solution: Solution) -> float:
@@ -46,15 +46,15 @@ def test_references_score_1_and_doing_nothing_or_refusing_0(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_tape_of_one_instance_earns_nothing_in_another(name: str) -> None:
     one, other = SUITE.get(f"{name}@1"), SUITE.get(f"{name}@2")
-    assert one.user.opening != other.user.opening or name == "crew_week"
-    assert score(other, one.solutions[0]) < 0.2
+    assert score(other, one.solutions[0]) == 0
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_families_are_judged_by_state_and_of_their_size(name: str) -> None:
     scenario = SUITE.get(f"{name}@1")
-    calls = scenario.solutions[0].turns[0].calls
+    calls = [call for turn in scenario.solutions[0].turns for call in turn.calls]
     assert 12 <= len(calls) <= 40
+    assert scenario.judge == "state"
     assert not any(hasattr(part, "content") for item in scenario.milestones for part in item.constraints)
     assert "tier:hard" in scenario.tags
     assert lint(SUITE, [name]) == ()

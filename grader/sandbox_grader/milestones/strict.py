@@ -65,11 +65,16 @@ class StrictResult:
     untruths: tuple[Untruth, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     lost: float | None = None
+    whole: bool = False
 
     @property
     def high(self) -> float:
-        """The score with all doubts won: that of the milestones, as far as the session did no harm."""
-        return 0.0 if self.hit else self.milestone_score * remaining(self.unwanted)
+        """The score with all doubts won: that of the milestones, as far as the session did no harm.
+
+        Of a ``whole`` one nothing is left where anything is missing, or changed without being asked for.
+        """
+        score = 0.0 if self.hit else self.milestone_score * remaining(self.unwanted)
+        return score if score >= FULL or not self.whole else 0.0
 
     @property
     def low(self) -> float:
@@ -89,7 +94,8 @@ def evaluate(scenario: Scenario, trajectory: Trajectory, settled: Settled = NOTH
     sum largest; 1 for a scenario without any. A minefield that was met voids it; what unexplained changes leave of it
     is in :data:`sandbox_grader.milestones.unwanted.GRADES`. ``settled`` are doubts that a judge or people have settled.
     What the agent worked out without a computing tool counts as :mod:`sandbox_grader.milestones.worked_out` tells.
-    Where several end states are right, the one that the session is nearest to counts.
+    Where several end states are right, the one that the session is nearest to counts. Of a scenario whose ``judge`` is
+    ``state`` all counts or nothing.
 
     Source: ToolSandbox, section 4, with the holes named in the README closed.
 
@@ -138,7 +144,8 @@ def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> St
     false, placed = _without_taken_back(nodes, placed)
     score = sum(place.similarity for place in placed.values()) / count if count else 1.0
     told = untruths(nodes, placed, false)
-    return StrictResult(nodes, placed, fields, mines, hit, changes, score, told, tuple(_doubts(nodes, placed)))
+    doubts_left, whole = tuple(_doubts(nodes, placed)), scenario.judge == "state"
+    return StrictResult(nodes, placed, fields, mines, hit, changes, score, told, doubts_left, whole=whole)
 
 
 def threshold(minefield: Milestone) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox_scenarios.generating import Draw
 
 DeskRows = dict[str, dict[str, Any]]
-_MATTERS = (
+MATTERS = (
     ("Visitors", "Visitors sign the book at the gate and are fetched by whom they visit. They wear a badge at all times."),
     ("Keys", "Keys of vans hang behind the door of the yard's office. Who takes one writes name and hour on the board."),
     ("Printers", "The printer in the corridor takes A3. Toner is in the cupboard below; the last packet is to be reported."),
@@ -21,7 +21,7 @@ _MATTERS = (
     ("Tools on loan", "Tools on loan are checked on return. Batteries are charged overnight and never in a van."),
     ("Post", "The post is taken to the counter at four. Parcels above ten kilos wait at the gate for the carrier."),
 )  # fmt: skip
-_TALK = (
+TALK = (
     ("Lunch on Thursday", "We are eight so far. Who else joins? I will book the table by the window."),
     ("Lost umbrella", "A black one with a wooden handle, left in the meeting room last week. It is at the gate now."),
     ("New coffee machine", "It arrives on Monday. Until then please use the one upstairs, and clean it after use."),
@@ -45,7 +45,7 @@ def at(of: date, hour: int, minute: int) -> datetime:
 
 def handbook(draw: Draw, pages: Sequence[tuple[str, str]]) -> DeskRows:
     """These pages, title and text, in any order among others that say nothing of the matter."""
-    listed = [*pages, *_MATTERS]
+    listed = [*pages, *MATTERS]
     draw.shuffle(listed)
     return {
         f"page_{place}": {"number": f"H-{place}", "title": title, "body": body}
@@ -57,7 +57,7 @@ def mailbox(draw: Draw, mails: Iterable[Mapping[str, str]], today: date, people:
     """These mails (``day``, ``sender``, ``subject``, ``body``) among others, numbered by day."""
     talk = [
         {"day": day(today, -draw.randrange(2, 60)), "sender": draw.choice(people), "subject": subject, "body": body}
-        for subject, body in _TALK
+        for subject, body in TALK
     ]
     ordered = sorted([*mails, *talk], key=lambda mail: mail["day"])
     return {f"mail_{place}": {"number": f"M-{100 + place}", **mail} for place, mail in enumerate(ordered, 1)}

@@ -140,6 +140,58 @@ class Mixer(Table):
     batch: str | None = None
 
 
+class StockItem(Table, name="item"):
+    """An article in a hall; ``opening`` are the pieces of it on the first of January."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    hall: str
+    pack: int
+    price_cents: int
+    opening: int
+
+
+class StockMove(Table, name="move"):
+    """Goods that came or went; a reversal names the movement that it takes back in ``of``."""
+
+    id: Id[Self] = key()
+    number: str
+    item: str
+    day: str
+    kind: str
+    quantity: int
+    unit: str
+    of: str | None = None
+    status: str = "booked"
+
+
+class StockCount(Table, name="count"):
+    """What a team counted of an item."""
+
+    id: Id[Self] = key()
+    item: str
+    day: str
+    team: str
+    quantity: int
+    unit: str
+
+
+class Correction(Table):
+    """A correction of an item's books, in pieces."""
+
+    id: Id[Self] = key()
+    item: str
+    pieces: int
+
+
+class Recount(Table):
+    """An order to count an item again."""
+
+    id: Id[Self] = key()
+    item: str
+
+
 TABLES = (
     HandbookPage,
     DeskMail,
@@ -153,4 +205,9 @@ TABLES = (
     Trip,
     Booking,
     Mixer,
+    StockItem,
+    StockMove,
+    StockCount,
+    Correction,
+    Recount,
 )

@@ -4,7 +4,7 @@ from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.world import Clock, Snapshot, to_local
 from sandbox_mcp.engine.worlds.desk.tables import TABLES
 
-GROUPS = ("papers", "credit", "crews", "mixing")
+GROUPS = ("papers", "credit", "crews", "mixing", "stock")
 
 
 def situation(state: Snapshot, clock: Clock, where: str) -> str:  # noqa: ARG001  (a world's signature)
