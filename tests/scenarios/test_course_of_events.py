@@ -1,18 +1,24 @@
 """What a scenario lets happen, say and count by the state of its world: events, branches, acts in order, end states."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
+from sandbox_grader.grading.rebuild import rebuilt
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Scenario, ScenarioFileError, Suite
 
-from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall
+from sandbox_mcp.engine.trajectory import MemoryLog, Message, ToolCall, Trajectory
 from sandbox_mcp.engine.worlds import FILES
 from sandbox_mcp.play.session import SessionSpec
 from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from sandbox_mcp.play.session.replay import differences
 from sandbox_mcp.play.session.session import Reply, Session
+from sandbox_mcp.play.users.base import Line, UserAct, UserCall, UserTurn
+from sandbox_mcp.play.users.recall import USER_TOOLS
 from sandbox_mcp.play.users.scripted import ScriptedUser
 
 WORLD = '''
@@ -260,3 +266,65 @@ def test_messages_and_calls_have_limits_of_their_own_and_the_agent_is_told_of_th
     assert says(other, "Which one do you mean?").notices == ("your next message is the last in this session",)
     assert says(other, "I've done it.").reason == "max_turns"
     assert isinstance(log.events[-2], Message)
+
+
+@dataclass(frozen=True)
+class Freely:
+    """A user that does what its script has not: it acts, looks something up and tries what it cannot do."""
+
+    kind: str
+
+    def describe(self) -> Mapping[str, Any]:
+        return {}
+
+    async def respond(self, dialogue: Sequence[Line]) -> UserTurn:
+        looks = UserCall(USER_TOOLS["look_up"].tool, {"question": "slips?"}, "You do not know that.")
+        acts = (UserAct("press", {"name": "F9"}), UserAct("press", {"nome": "F9"}), UserAct("jump"))
+        return UserTurn("Go on.", calls=(looks,), does=acts)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("llm", []), ("human", []), ("scripted", ["user's act"] * 3)])
+def test_replay_lets_only_users_without_a_script_act_as_they_like(place: Path, kind: str, told: list[str]) -> None:
+    scenario, log = scenario_of(place, KEYS), MemoryLog()
+    session = Session(SessionSpec(scenario), Freely(kind), log)
+    session.begin()
+    says(session, "Shall I?")
+    session.end("abandoned")
+    assert len(session.stage.state.table("press")) == 1
+    assert [item.what for item in differences(log.trajectory(), scenario)] == told
+
+
+def abroad(log: Trajectory) -> Trajectory:
+    """The session as a host keeps it: without a state, the user's acts, and what the world did by itself."""
+    seen = [
+        replace(event, changes=(), seq=seq) if isinstance(event, ToolCall) else replace(event, seq=seq)
+        for seq, event in enumerate(log.events, start=1)
+        if not isinstance(event, ToolCall) or event.caller == "agent"
+    ]
+    return replace(log, started=replace(log.started, world=None, digest=""), events=tuple(seen))
+
+
+THEN_PAID = """
+    milestones:
+      - {id: first, table: slip, updates: {id: "@slip.one", state: paid}}
+      - {id: second, after: [first], table: slip, updates: {id: "@slip.two", state: paid}}
+"""
+
+
+@pytest.mark.parametrize("more", [COMING, COMING.replace("notice:", "after: 2\n        notice:")])
+def test_what_a_scenario_lets_happen_happens_in_a_log_without_state_too(place: Path, more: str) -> None:
+    scenario = scenario_of(place, more + THEN_PAID)
+    session, log = begun(scenario)
+    session.call("settle", {"slip": id_of(session, "first"), "state": "paid"})
+    for _ in range(3):
+        session.call("list_slips", {})
+    session.call("settle", {"slip": id_of(session, "second"), "state": "paid"})
+    says(session, "Done.")
+    own, again = log.trajectory(), rebuilt(abroad(log.trajectory()), scenario)
+    assert again.mismatches == ()
+
+    def changes(log: Trajectory) -> list[Any]:
+        return [change for event in log.events if isinstance(event, ToolCall) for change in event.changes]
+
+    assert changes(again.trajectory) == changes(own)
+    assert evaluate(scenario, again.trajectory).score == evaluate(scenario, own).score == 1

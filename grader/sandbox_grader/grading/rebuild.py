@@ -88,15 +88,16 @@ def can_rebuild(trajectory: Trajectory) -> bool:
     return trajectory.started.world is None and not is_replay(trajectory)
 
 
-def rebuilt(trajectory: Trajectory, scenario: Scenario) -> Rebuilt:
+def rebuilt(trajectory: Trajectory, scenario: Scenario, *, always: bool = False) -> Rebuilt:
     """The session with the world it started from and the changes that its calls make.
 
-    The trajectory is given back as it is where :func:`can_rebuild` says no.
+    The trajectory is given back as it is where :func:`can_rebuild` says no. With ``always`` the calls are carried out
+    also where nothing that the scenario asks for needs it.
     """
     if not can_rebuild(trajectory):
         return Rebuilt(trajectory)
     again = _Reenactment(trajectory, scenario)
-    happened = again.events() if needs_state(scenario) else again.as_logged()
+    happened = again.events() if always or needs_state(scenario) else again.as_logged()
     events = tuple(replace(event, seq=seq) for seq, event in enumerate(happened, start=1))
     clock = scenario.clock
     started = replace(

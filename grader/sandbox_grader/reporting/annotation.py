@@ -18,6 +18,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from sandbox_scenarios.model import Scenario
+
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.conversation import conversation
 from sandbox_grader.grading.scores import Scores
@@ -63,16 +65,17 @@ def session_key(trajectory: Trajectory) -> str:
     return f"s{digest.hexdigest()[:12]}"
 
 
-def sheet(sessions: Sequence[Trajectory], goals: Mapping[str, str], questions: Iterable[str], seed: int) -> str:
-    """An empty sheet as CSV, its rows in an order that the seed decides; ``goals`` are by scenario."""
+def sheet(sessions: Sequence[tuple[Trajectory, Scenario | None]], questions: Iterable[str], seed: int) -> str:
+    """An empty sheet as CSV of sessions with their scenarios, its rows in an order that the seed decides."""
     shuffled = list(sessions)
     random.Random(seed).shuffle(shuffled)  # noqa: S311 - an order, not a secret
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     asked = list(questions)
     writer.writerow([*KNOWN[:-1], *asked, KNOWN[-1]])
-    for item in shuffled:
-        told = (session_key(item), item.started.scenario, goals.get(item.started.scenario, ""), conversation(item))
+    for item, scenario in shuffled:
+        name, goal = (scenario.name, scenario.user.goal) if scenario else (item.started.scenario, "")
+        told = (session_key(item), name, goal, conversation(item))
         writer.writerow([*map(cell, told), *([""] * (len(asked) + 1))])
     return text.getvalue()
 

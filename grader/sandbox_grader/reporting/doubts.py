@@ -13,12 +13,13 @@ from pathlib import Path
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading.rebuild import rebuilt
 from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.milestones.listening import Settled
 from sandbox_grader.milestones.telling import DoubtfulFact, in_doubt
 from sandbox_grader.reporting.annotation import WORDS, session_key
-from sandbox_grader.reporting.grade_logs import Find
 from sandbox_grader.reporting.report import Report
+from sandbox_grader.reporting.scenario_of_log import Find, placed
 from sandbox_mcp.engine.shown import cell
 from sandbox_mcp.engine.trajectory import Trajectory, read_trajectory
 
@@ -41,10 +42,13 @@ def doubtful(report: Report, find: Find) -> list[DoubtfulSession]:
     """The sessions of a report whose scores hang on doubts, read again from their logs."""
     found = list[DoubtfulSession]()
     for scores in report.ordered:
-        scenario = find(scores.scenario) if scores.number(DOUBTS) else None
-        if scenario is not None and scores.path:
-            trajectory = read_trajectory(Path(scores.path))
-            found.append(DoubtfulSession(session_key(trajectory), trajectory, scenario, in_doubt(scenario, trajectory)))
+        if not scores.number(DOUBTS) or not scores.path:
+            continue
+        log = read_trajectory(Path(scores.path))
+        named, scenario = placed(log, find)
+        if scenario is not None:
+            judged = rebuilt(named, scenario).trajectory
+            found.append(DoubtfulSession(session_key(log), judged, scenario, in_doubt(scenario, judged)))
     return found
 
 

@@ -40,7 +40,7 @@ def command(
     other and with what metrics say.
     """
     from sandbox_grader.reporting.annotation import KNOWN, QUESTIONS, sheet
-    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder, placed
 
     if doubts:
         _write_doubts(runs, out, SuiteFinder(places))
@@ -53,9 +53,8 @@ def command(
     if sample is not None and sample < len(sessions):
         sessions = random.Random(seed).sample(sessions, sample)  # noqa: S311 - a sample, not a secret
     find = SuiteFinder(places)
-    known = {item.started.scenario: find(item.started.scenario) for item in sessions}
-    goals = {name: scenario.user.goal for name, scenario in known.items() if scenario is not None}
-    write_whole(out, sheet(sessions, goals, asked, seed))
+    rows = [(item, placed(item, find)[1]) for item in sessions]
+    write_whole(out, sheet(rows, asked, seed))
     for column in asked:
         click.echo(f"{column}: {QUESTIONS.get(column, 'as you agree upon')}", err=True)
     click.echo(f"wrote {counted(len(sessions), 'session')} to {out}", err=True)

@@ -25,6 +25,7 @@ from sandbox_mcp.app.cli.options import (
 )
 from sandbox_mcp.app.cli.printing import RowChoice, as_json, print_json, print_table, row_options
 from sandbox_mcp.app.cli.progress import counting
+from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.plurals import counted
 
 if TYPE_CHECKING:
@@ -154,14 +155,16 @@ def _verify(report: "Report", find: "SuiteFinder") -> None:
     """Take sessions out of the scores whose log is not what their scenario and its tools make of them."""
     from dataclasses import replace
 
+    from sandbox_mcp.app.cli.replay import LogReplays
     from sandbox_mcp.engine.trajectory import read_trajectory
-    from sandbox_mcp.play.session.replay import differences
 
+    replays = LogReplays(find)
     for place, scores in enumerate(report.sessions):
-        log = read_trajectory(scores.path)
-        if log.started.world is None:  # carried out again when it was graded
+        try:
+            first = next(iter(replays.differences(read_trajectory(scores.path))), None)
+        except SandboxError as error:
+            report.sessions[place] = replace(scores, reason=f"not verified: {error}")
             continue
-        first = next(iter(differences(log, find(log.started.scenario))), None)
         if first is not None:
             told = f"not verified: event {first.seq}, {first.what}: recorded {first.recorded[:80]}"
             report.sessions[place] = replace(scores, reason=f"{told}, replayed {first.replayed[:80]}")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,6 @@ from sandbox_mcp.engine.whole_files import write_whole
 
 if TYPE_CHECKING:
     from sandbox_grader.reporting.scenario_of_log import SuiteFinder
-    from sandbox_scenarios.model import Scenario
 
     from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths
     from sandbox_mcp.app.run.by_hand import PlayableSuite
@@ -43,9 +42,10 @@ def command(
     """Execute every call of recorded sessions again and say whether results and state agree.
 
     PATHS are logs or folders of them. Where a log's scenario is known, the state that it began with and what its user
-    did are compared with it, too. Exits with 1 if a session disagrees, with 2 if a log cannot be
-    read; it is named, and the others are replayed. In logs of run --mode prefix every reply's calls are executed in the
-    world that the ground truth had made; those of ToolTalk's conversations need --tooltalk.
+    did are compared with it, too; an imported log, which has no state, is carried out in the world of its scenario.
+    Exits with 1 if a session disagrees, with 2 if a log cannot be read; it is named, and the others are replayed. In
+    logs of run --mode prefix every reply's calls are executed in the world that the ground truth had made; those of
+    ToolTalk's conversations need --tooltalk.
 
     With --tooltalk and no PATHS, every call of ToolTalk's ground truth is executed on its databases, and the outcome is
     held against what was recorded: by ToolTalk's own metrics, and to the letter. Exits with 1 if a call is not
@@ -56,8 +56,10 @@ def command(
         return
     if out is not None or not paths:
         raise click.UsageError("give logs or folders of them, or --tooltalk with a checkout and perhaps -o")
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
+
     unusable: list[Path] = []
-    replayed = _Replayed(tooltalk, places)
+    replayed = LogReplays(SuiteFinder(places), tooltalk)
     found = {str(path): items for path, items in of_each_log(paths, replayed.differences, unusable)}
     if as_json:
         print_json({path: [asdict(item) for item in items] for path, items in found.items()})
@@ -72,21 +74,13 @@ def command(
         raise click.exceptions.Exit(2 if unusable else 1)
 
 
-class _Replayed:
+class LogReplays:
     """Replays logs, those of prefixes with the material that they were made of."""
 
-    def __init__(self, checkout: Path | None, places: tuple[Path, ...]) -> None:
+    def __init__(self, find: "SuiteFinder", checkout: Path | None = None) -> None:
+        self._find = find
         self._checkout = checkout
-        self._places = places
         self._suites: dict[str, PlayableSuite] = {}
-        self._find: SuiteFinder | None = None
-
-    def _scenario(self, log: "Trajectory") -> "Scenario | None":
-        """The scenario of a log, which leads to worlds on tapes and servers; None where it is not known here."""
-        from sandbox_grader.reporting.scenario_of_log import SuiteFinder
-
-        self._find = self._find or SuiteFinder(self._places)
-        return self._find(log.started.scenario)
 
     def differences(self, log: "Trajectory") -> "list[ReplayDifference]":
         """The differences between the log and its replay.
@@ -95,10 +89,9 @@ class _Replayed:
             SandboxError: it cannot be replayed.
         """
         from sandbox_mcp.app.benchmarks.tooltalk.prefix_replay import is_prefix_replay
-        from sandbox_mcp.play.session.replay import differences
 
         if not is_prefix_replay(log):
-            return list(differences(log, self._scenario(log)))
+            return list(_differences(log, self._find))
         import anyio
 
         from sandbox_mcp.app.benchmarks.tooltalk.conversations import Conversations
@@ -113,7 +106,7 @@ class _Replayed:
         kind = str((started.origin or {}).get("format"))
         if kind not in self._suites:
             if kind != "tooltalk":
-                self._suites[kind] = PlayableSuite(self._places)
+                self._suites[kind] = PlayableSuite(self._find.places)
             elif self._checkout is None:
                 told = "it holds prefixes of a conversation of ToolTalk; name your checkout of it with --tooltalk"
                 raise RunError(told)
@@ -128,6 +121,29 @@ class _Replayed:
         if kind == ORIGIN and scenario.digest != started.digest:
             raise RunError(f"scenario {started.scenario!r} has changed since {log.path!r} was recorded")
         return anyio.run(prefix_differences, log, SessionManager(suite), spec, truths)
+
+
+def _differences(log: "Trajectory", find: "SuiteFinder") -> "Iterator[ReplayDifference]":
+    """Every disagreement between a log and its replay; a log without a state is carried out in its scenario's world.
+
+    Raises:
+        RunError: the log has no state, and its scenario is not known here.
+    """
+    from sandbox_grader.grading.rebuild import can_rebuild, rebuilt
+    from sandbox_grader.reporting.scenario_of_log import placed
+
+    from sandbox_mcp.app.run.errors import RunError
+    from sandbox_mcp.play.session.replay import ReplayDifference, differences
+
+    log, scenario = placed(log, find)
+    if not can_rebuild(log):
+        yield from differences(log, scenario)
+        return
+    if scenario is None:
+        told = f"records no state, and its scenario {log.started.scenario!r} is not known here"
+        raise RunError(f"{log.path}: {told}; name the file or folder with --scenarios PATH")
+    for item in rebuilt(log, scenario, always=True).mismatches:
+        yield ReplayDifference(item.seq, f"outcome of {item.tool}", item.recorded, item.again)
 
 
 def _replay_tooltalk(checkout: Path, out: Path | None, as_json: bool) -> None:

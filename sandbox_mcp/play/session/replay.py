@@ -22,9 +22,10 @@ from sandbox_mcp.engine.trajectory.log import plain
 from sandbox_mcp.engine.world import Change
 from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.play.session.live_servers import live_worlds
+from sandbox_mcp.play.users.recall import USER_TOOLS
 
-OF_SESSIONS = frozenset({CONFIRM, END})
-"""What users of any world do in a session, which touches nothing of the world."""
+OF_SESSIONS = frozenset({CONFIRM, END, *USER_TOOLS})
+"""Calls of users of any world, which touch nothing of the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def differences(trajectory: Trajectory, scenario: Scenario | None = None) -> Ite
         if not isinstance(event, ToolCall):
             continue
         if event.caller == "user" and event.tool not in stage.home.user_acts:
-            if event.tool not in OF_SESSIONS or event.changes:
+            harmless = event.tool in OF_SESSIONS or (event.tool is None and event.error is not None)
+            if not harmless or event.changes:
                 yield ReplayDifference(event.seq, "caller", text_of(event.called), '"nothing that a user can do here"')
             continue
         if event.caller == "environment":
@@ -87,7 +89,7 @@ def _told(event: ToolCall) -> tuple[Any, ...]:
 
 
 def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[ReplayDifference]:
-    """How a log differs from its scenario in what the scenario gives: the opening state, and what the user may do."""
+    """Differences between a log and its scenario: in the opening state, and in the acts of a scripted user."""
     started = trajectory.started
     if started.digest not in ("", scenario.digest):
         yield ReplayDifference(0, "scenario digest", started.digest, scenario.digest)
@@ -97,11 +99,19 @@ def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[Rep
     names = sorted((opening.keys() | scenario.world.tables.keys()) - observed)
     tables = [(f"opening state, table {name}", opening.get(name, {}), _table(scenario, name)) for name in names]
     yield from unlike(0, tables)
-    does = {act.name for act in scenario.user.script.does.values()}
+    if started.user.get("kind") == "scripted":
+        yield from _unlike_script(trajectory, scenario)
+
+
+def _unlike_script(trajectory: Trajectory, scenario: Scenario) -> Iterator[ReplayDifference]:
+    """Acts of the user that its script has not, or not with these arguments; a model or a person acts as it likes."""
+    does = [{"act": act.name, "arguments": act.arguments} for act in scenario.user.script.does.values()]
+    known = {text_of(act) for act in does}
     for event in trajectory.events:
-        acts = isinstance(event, ToolCall) and event.caller == "user" and event.tool not in OF_SESSIONS
-        if isinstance(event, ToolCall) and acts and event.tool not in does:
-            yield ReplayDifference(event.seq, "user's act", text_of(event.called), text_of(sorted(does)))
+        if isinstance(event, ToolCall) and event.caller == "user" and event.tool not in OF_SESSIONS:
+            done = text_of({"act": event.tool, "arguments": event.arguments})
+            if done not in known:
+                yield ReplayDifference(event.seq, "user's act", done, text_of(does))
 
 
 def _table(scenario: Scenario, name: str) -> Mapping[str, Any]:
