@@ -194,18 +194,20 @@ def plainly(talk: Talk, fact: Fact) -> Finding:
 
 @dataclass(frozen=True)
 class DeedsOfWorld:
-    """The actions of a world by the verbs that tell of them, their kinds, and the nouns of what they write."""
+    """The actions of a world by the verbs that tell of them, the nouns of what they write, and all tools' kinds."""
 
     tools: Mapping[str, frozenset[str]]
     kinds: Mapping[str, frozenset[str]]
     nouns: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, actions: Iterable[Tool]) -> "DeedsOfWorld":
-        """Those of some actions."""
-        verbs, kinds, nouns = dict[str, set[str]](), dict[str, frozenset[str]](), dict[str, set[str]]()
-        for tool in actions:
-            kinds[tool.name] = kinds_of_tool(tool)
+    def of(cls, home: World) -> "DeedsOfWorld":
+        """Those of a world's tools, whose actions by the agent are deeds."""
+        verbs, nouns = dict[str, set[str]](), dict[str, set[str]]()
+        kinds = {name: kinds_of_tool(tool) for name, tool in home.tools.items()}
+        for tool in home.agent_tools.values():
+            if not tool.action:
+                continue
             said = {base_of(words.partition(" ")[0].lower()) for words in tool.said}
             usual = {verb for kind in kinds[tool.name] for verb in VERBS.get(kind, "").split()}
             for verb in said or usual:
@@ -236,7 +238,7 @@ def _nouns(tool: Tool) -> frozenset[str]:
 @lru_cache(maxsize=64)
 def deeds_of(home: World) -> DeedsOfWorld:
     """The deeds of a world's actions."""
-    return DeedsOfWorld.of(tool for tool in home.agent_tools.values() if tool.action)
+    return DeedsOfWorld.of(home)
 
 
 @lru_cache(maxsize=256)

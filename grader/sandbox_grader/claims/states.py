@@ -7,6 +7,7 @@ Plans and orders tell no state.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from sandbox_scenarios.model import Fact
 
@@ -47,8 +48,10 @@ def names_pattern(names: Iterable[str]) -> str:
 def names_of(thing: str, things: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """What a switch is called, itself included, whichever of its names is given."""
     same = letters(thing)
-    known = (called for column, called in things.items() if same in {letters(column), *map(letters, called)})
-    return (thing, *next(known, ()))
+    for column, called in things.items():
+        if same == letters(column) or same in map(letters, called):
+            return (thing, *called)
+    return (thing,)
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +65,7 @@ def state(talk: Talk, fact: Fact, things: Mapping[str, Sequence[str]]) -> Findin
     own = names_of(thing, things)
     name = _named(own)
     others = [(column.replace("_", " "), *names) for column, names in things.items() if not set(names) & set(own)]
-    foreign = _named(tuple(called for names in others for called in names))
+    foreign = _named(tuple(chain.from_iterable(others)))
     about, last, doubted = False, "", False
     for clause in talk.clauses:
         if clause.quoted or not clause.states:

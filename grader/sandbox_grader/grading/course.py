@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_grader.grading.values import form_of
-from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory
 from sandbox_mcp.engine.worlds.recorded import FILLED, NotRecordedError
 
 TALK = "send_message_to_user"
@@ -72,26 +72,31 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         if isinstance(event, ToolCall) and event.caller == "agent" and TALK not in (event.tool, event.name)
     ]
     batches: dict[str, list[ToolCall]] = {}
+    errors, filled = list[CallError](), 0
     for call in calls:
         batches.setdefault(call.batch, []).append(call)
+        filled += FILLED in call.meta
+        if call.error is not None:
+            errors.append(call.error)
     several = [batch for batch in batches.values() if len(batch) > 1]
     raced = [[call for call in batch if call.meta.get("race")] for batch in several]
+    speakers = [event.sender for event in trajectory.events if isinstance(event, Message)]
     return SessionCourse(
         world=next(iter(started.worlds), ""),
         tools=len(started.tools),
-        turns=sum(isinstance(event, Message) and event.sender == "user" for event in trajectory.events),
+        turns=speakers.count("user"),
         calls=len(calls),
-        failed=sum(call.error is not None for call in calls),
-        slips=tuple(_slips(calls)),
+        failed=len(errors),
+        slips=tuple(_slips(calls)) if errors else (),
         parallel=len(several),
         raced=sum(map(bool, raced)),
-        raced_to_failure=sum(any(call.error is not None for call in batch) for batch in raced),
-        doubled=sum(len(batch) - len({(call.name, form_of(call.arguments)) for call in batch}) for batch in several),
-        unrecorded=sum(call.error is not None and call.error.type == NotRecordedError.__name__ for call in calls),
-        filled=sum(FILLED in call.meta for call in calls),
+        raced_to_failure=sum([any(call.error is not None for call in batch) for batch in raced]),
+        doubled=sum([len(batch) - len({(call.name, form_of(call.arguments)) for call in batch}) for batch in several]),
+        unrecorded=[error.type for error in errors].count(NotRecordedError.__name__),
+        filled=filled,
         user=_described(started.user),
         digest=started.digest,
-        replies=sum(isinstance(event, Message) and event.sender == "agent" for event in trajectory.events),
+        replies=speakers.count("agent"),
     )
 
 

@@ -214,13 +214,16 @@ def grade(
     """
     chosen = families(similarity, metrics)
     names = [family.name for family in chosen]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise GraderError(f"metric {min(twice)!r} is asked for twice")
-    held_against = any(name not in (STATEFUL, USERS) for name in names)  # these two need no reference
-    subject = Subject(trajectory, references_of(scenario, trajectory) if held_against else (), scenario, settled or {})
+    if len(set(names)) < len(names):
+        twice = min(name for name in names if names.count(name) > 1)
+        raise GraderError(f"metric {twice!r} is asked for twice")
+    compared = not {STATEFUL, USERS}.issuperset(names)  # these two need no reference
+    subject = Subject(trajectory, references_of(scenario, trajectory) if compared else (), scenario, settled or {})
     started, ended = trajectory.started, trajectory.ended
+    verdicts = dict[str, Verdict]()
     try:
-        verdicts = {family.name: judged(family, subject, mode) for family in chosen}
+        for family in chosen:
+            verdicts[family.name] = judged(family, subject, mode)
     except GraderError as error:  # of many logs, it tells in which
         raise GraderError(f"{trajectory.path}: {error}" if trajectory.path else str(error)) from error
     broken, course = _broken(trajectory), course_of(trajectory)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
+from operator import is_
 from typing import Any
 
 from sandbox_scenarios.model import CallConstraint, CallPattern, Expected, MessageConstraint, TableConstraint
@@ -263,26 +264,27 @@ class TableJudge:
             likely = moving if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
             found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
             wanted = len(self.constraint.rows)
-            whole = all(any(hope.now[number] for hope in found) for number in range(wanted))
+            whole = all(map(any, zip(*[hope.now for hope in found], strict=True))) if found else not wanted
             hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
             self._hopes[key] = hopes
         return self._hopes[key]
 
     def _hope(self, life: Life, compare: Compare) -> Hope | None:
-        now = tuple(fields_of(target, life.row, compare) for target in self.constraint.rows)
+        now = tuple([fields_of(target, life.row, compare) for target in self.constraint.rows])
         if not any(now):
             return None
         if not self.lasts(life.key):
             return Hope(life, now, (0.0,) * len(now))
+        if self._end.get(life.key) is life.row:
+            return Hope(life, now, now)
         ends = {name: self.at_end(life.key, name, cell) for name, cell in life.row.items()}
-        if all(ends[name] is cell for name, cell in life.row.items()):
+        if all(map(is_, ends.values(), life.row.values())):
             return Hope(life, now, now)
 
         def both(expected: Expected, name: str, actual: Any) -> float:
             return min(compare(expected, name, actual), compare(expected, name, ends.get(name)))
 
-        lasting = (fields_of(target, life.row, both) for target in self.constraint.rows)
-        return Hope(life, now, tuple(lasting))
+        return Hope(life, now, tuple([fields_of(target, life.row, both) for target in self.constraint.rows]))
 
     def _fits(self, state: int) -> bool:
         return self.constraint.kind != "is" or len(self._tables[state]) == len(self.constraint.rows)

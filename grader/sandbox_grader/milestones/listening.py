@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
-from sandbox_grader.claims.deeds import in_own_words, kinds_of_tool
+from sandbox_grader.claims.deeds import deeds_of, in_own_words
 from sandbox_grader.grading.values import is_array, is_number, is_object, within_floats
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
@@ -22,6 +23,7 @@ from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.engine.talk.clauses import read
 from sandbox_mcp.engine.talk.deeds import kinds_of
 from sandbox_mcp.engine.trajectory import Message, ToolCall
+from sandbox_mcp.engine.world.state import Row
 
 _MOST_STRINGS = 2000
 _TELLING = 3
@@ -66,9 +68,10 @@ class Listener:
     def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
         """Read the claims of a message about some facts. Without ``lookup``, values from elsewhere count as right."""
         message = cast("Message", self._timeline.events[index])
+        heard, found = self._found(expected, index, lookup)
         given, doubts = list[Finding](), list[tuple[str, str]]()
         unknown = False
-        for fact, known, finding in self._findings(expected, index, lookup):
+        for fact, known, finding in found:
             if not known and lookup is None:
                 given.append(Finding("stated", ""))
                 unknown = True
@@ -79,19 +82,21 @@ class Listener:
                     doubts.append((in_words(fact), why))
                     finding = Finding("stated" if self._doubts.stated else "missing", f"in doubt: {why}")
             given.append(finding)
-        heard = self._hear(index, self._filled(expected, lookup))
-        denied = [fact for fact in (filled_in(one, expected, lookup) for one in forbidden(expected)) if fact]
-        said = claims(message.content, denied, self.background) if denied else ()
-        forbidden_said = next((f"{item.why}, which it must not" for item in said if item.outcome == "stated"), None)
-        reasons = tuple(item.why for item in given if item.outcome != "stated")
+        forbidden_said = self._forbidden(expected, message, lookup)
+        reasons = tuple([item.why for item in given if item.outcome != "stated"])
         spoilt = forbidden_said or (heard.false if heard.invented or heard.dumped else None)
         if spoilt and (forbidden_said or heard.invented or not unknown):
             return Listened(0.0, (spoilt, *reasons), None if unknown else spoilt, tuple(doubts))
-        false = next((item.why for item in given if item.outcome == "contrary"), None)
-        if false and not unknown:
-            return Listened(0.0, reasons, false, tuple(doubts))  # not its share: a wrong value spoils the answer
-        stated = sum(1 for item in given if item.outcome == "stated")
-        return Listened(stated / len(given) if given else 1.0, reasons, None, tuple(doubts))
+        outcomes = [item.outcome for item in given]
+        if "contrary" in outcomes and not unknown:  # not its share: a wrong value spoils the answer
+            return Listened(0.0, reasons, given[outcomes.index("contrary")].why, tuple(doubts))
+        return Listened(outcomes.count("stated") / len(given) if given else 1.0, reasons, None, tuple(doubts))
+
+    def _forbidden(self, expected: Expected, message: Message, lookup: Lookup | None) -> str | None:
+        """What a message says and must not, in words."""
+        denied = [fact for one in forbidden(expected) if (fact := filled_in(one, expected, lookup))]
+        said = claims(message.content, denied, self.background) if denied else ()
+        return next((f"{item.why}, which it must not" for item in said if item.outcome == "stated"), None)
 
     def _decided(self, seq: int, fact: Fact, finding: Finding) -> Finding:
         """A doubt as it was settled; as it is where it was not."""
@@ -100,20 +105,20 @@ class Listener:
 
     def findings(self, expected: Expected, index: int, lookup: Lookup | None) -> Iterator[tuple[Fact, Finding]]:
         """Every fact, as far as its values are known, with the verdict on it."""
-        for fact, known, finding in self._findings(expected, index, lookup):
+        for fact, known, finding in self._found(expected, index, lookup)[1]:
             yield fact, finding if known else _missing(fact)
 
-    def _filled(self, expected: Expected, lookup: Lookup | None) -> list[Fact]:
-        filled = (filled_in(fact, expected, lookup) for fact in claims_of(expected))
-        return [fact for fact in filled if fact is not None]
-
-    def _findings(self, expected: Expected, index: int, lookup: Lookup | None) -> Iterator[tuple[Fact, bool, Finding]]:
-        """Every fact, whether its values are known, and the verdict on it."""
+    def _found(
+        self, expected: Expected, index: int, lookup: Lookup | None
+    ) -> tuple[Hearing, list[tuple[Fact, bool, Finding]]]:
+        """The verdicts on a message; every fact, whether its values are known, and the verdict on it."""
         facts = claims_of(expected)
         filled = [filled_in(fact, expected, lookup) for fact in facts]
-        heard = iter(self._hear(index, [fact for fact in filled if fact is not None]).findings)
+        heard = self._hear(index, [fact for fact in filled if fact is not None])
+        verdicts, found = iter(heard.findings), list[tuple[Fact, bool, Finding]]()
         for fact, known in zip(facts, filled, strict=True):
-            yield (known, True, next(heard)) if known is not None else (fact, False, _missing(fact))
+            found.append((known, True, next(verdicts)) if known is not None else (fact, False, _missing(fact)))
+        return heard, found
 
     def invented(self, index: int) -> str | None:
         """A deed that a message claims and that nothing did, in words."""
@@ -133,7 +138,7 @@ class Listener:
         if key not in self._heard:
             message = cast("Message", self._timeline.events[index])
             found = hear(message.content, facts, self.background, self._all_facts)
-            if any(item.outcome in ("missing", "doubt") for item in found.findings):
+            if not {"missing", "doubt"}.isdisjoint([item.outcome for item in found.findings]):
                 found = replace(found, findings=tuple(self._in_own_words(index, facts, found.findings)))
             self._heard[key] = found
         return self._heard[key]
@@ -150,7 +155,8 @@ class Listener:
         """The words for telling of it that are declared by the tools that did such a deed before a message."""
         kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
         done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None or call.changes)
-        fit = (tools[name] for name in done if name in tools and kinds & kinds_of_tool(tools[name]))
+        known = deeds_of(self._timeline.home).kinds
+        fit = [tools[name] for name in done if name in tools and kinds & known[name]]
         return tuple(dict.fromkeys(word for tool in fit for word in tool.said))
 
     def _calls_before(self, index: int) -> Sequence[ToolCall]:
@@ -171,7 +177,8 @@ class Listener:
         events, home = self._timeline.events, self._timeline.home
         fine = [call for call in self._calls[1] if call.error is None or call.changes]
         done = {call.called for call in fine}
-        kinds = {name: kinds_of_tool(home.tools[name]) if name in home.tools else kinds_of(name) for name in done}
+        declared = deeds_of(home).kinds
+        kinds = {name: declared[name] if name in declared else kinds_of(name) for name in done}
         known, touched, sent = list[str](), list[str](), list[str]()
         for call in fine:
             _collect(call.result, known)
@@ -179,32 +186,37 @@ class Listener:
                 _collect([(change.before, change.after) for change in call.changes], into)
                 _collect(call.arguments if call.changes else (), into)
         return Background(
-            given=tuple(event.content for event in events if isinstance(event, Message) and event.sender == "user"),
-            known=frozenset(text.lower() for text in known),
+            given=tuple([event.content for event in events if isinstance(event, Message) and event.sender == "user"]),
+            known=frozenset(map(str.lower, known)),
             deeds=frozenset[str]().union(*kinds.values()),
             tools=frozenset(done),
             names=self._names,
             people=tuple(self._people(frozenset(sent))),
             touched=frozenset(touched),
             home=home,
-            labels=_labels(call.result for call in fine),
+            labels=_labels([call.result for call in fine]),
         )
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(row["name"]) for row in self._named(self._timeline.initial.tables)))
+        return tuple(dict.fromkeys([str(row["name"]) for row in self._named]))
 
-    def _named(self, tables: Mapping[str, Mapping[Any, Mapping[str, Any]]]) -> Iterator[Mapping[str, Any]]:
-        rows = chain.from_iterable(table.values() for table in tables.values())
-        return (row for row in rows if isinstance(name := row.get("name"), str) and name.strip())
+    @cached_property
+    def _named(self) -> Sequence[Row]:
+        """The rows with a name that the session began with."""
+        return _with_name([row for table in self._timeline.initial.tables.values() for row in table.values()])
 
     def _people(self, sent: frozenset[str]) -> Iterator[tuple[frozenset[str], bool]]:
         """The words by which a row with a name may be told, and whether words were sent to it."""
-        made = (change.after for call in self._calls[1] for change in call.changes if change.after)
-        for row in (*self._named(self._timeline.initial.tables), *self._named({"": dict(enumerate(made))})):
+        made = [change.after for call in self._calls[1] for change in call.changes if change.after]
+        for row in (*self._named, *_with_name(made)):
             texts = [value for value in row.values() if isinstance(value, str) and len(value) >= _TELLING]
-            words = frozenset(word for text in texts if len(text.split()) <= _TELLING for word in text.lower().split())
-            yield words, not sent.isdisjoint(texts)
+            words = [word for text in texts if len(text.split()) <= _TELLING for word in text.lower().split()]
+            yield frozenset(words), not sent.isdisjoint(texts)
+
+
+def _with_name(rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if isinstance(name := row.get("name"), str) and name.strip()]
 
 
 def in_words(fact: Fact) -> str:
@@ -227,7 +239,7 @@ def in_words(fact: Fact) -> str:
 
 def forbidden(expected: Expected) -> tuple[Fact, ...]:
     """The facts that must not be claimed."""
-    return (*expected.denies, *(Fact("text", (text,)) for text in expected.avoid))
+    return (*expected.denies, *[Fact("text", (text,)) for text in expected.avoid])
 
 
 def filled_in(fact: Fact, expected: Expected, lookup: Lookup | None) -> Fact | None:
@@ -276,7 +288,7 @@ def _collect(value: Any, strings: list[str]) -> None:
         item = stack.pop()
         if isinstance(item, str):
             strings.append(item)
-        elif is_object(item):
-            stack.extend(item.values())
-        elif is_array(item):
-            stack.extend(item)
+        elif isinstance(item, dict | MappingProxyType):
+            stack.extend(cast("Mapping[str, Any]", item).values())
+        elif isinstance(item, list | tuple):
+            stack.extend(cast("Sequence[Any]", item))

@@ -88,11 +88,12 @@ def yielding(wanted: Sequence[tuple[ValueRef, Fits]], events: Sequence[Message |
 
 def claims_of(expected: Expected) -> tuple[Fact, ...]:
     """The facts of an expectation, with their types."""
-    return expected.claims or tuple(Fact("text", wordings) for wordings in expected.value or ())
+    return expected.claims or tuple([Fact("text", wordings) for wordings in expected.value or ()])
 
 
 def refers(fact: Fact, expected: Expected) -> bool:
     """True if a fact of an expectation takes a value from elsewhere."""
-    named = expected.values
-    texts = [value for value in fact.value if isinstance(value, str)] if named else ()
+    if not (named := expected.values):
+        return False
+    texts = [value for value in fact.value if isinstance(value, str)]
     return any(name in named for text in texts for name in PLACEHOLDER.findall(text))

@@ -7,6 +7,7 @@ however many rows a table has, so that a log in which everything changes all the
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import attrgetter
 from typing import Literal
 
 from sandbox_mcp.engine.world.state import Change, Row, Rows
@@ -43,7 +44,7 @@ def lives(start: Rows, changes: Iterable[tuple[int, Change]], versions: int) -> 
             born.append((change.key, change.after, version))
             died.append(versions)
     spans = zip(born, died, strict=True)
-    return tuple(Life(key, row, first, last) for (key, row, first), last in spans if first < last)
+    return tuple([Life(key, row, first, last) for (key, row, first), last in spans if first < last])
 
 
 class RowSets:
@@ -59,8 +60,8 @@ class RowSets:
         everything = (1 << len(chosen)) - 1
         ids = {life.key for life in chosen}
         related = [life for life in every if life.key in ids]
-        here = _at(chosen, chosen, size, lambda life: (life.key, life.born))
-        named = _at(chosen, related, size, lambda life: life.key)
+        here = _at(chosen, chosen, size, attrgetter("key", "born"))
+        named = _at(chosen, related, size, attrgetter("key"))
         absent = [everything & ~bits for bits in named]
         self.usable = absent if kind == "removes" else here
         if kind == "is":

@@ -133,17 +133,18 @@ def _best(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictR
 
 
 def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictResult:
-    timeline = Timeline(trajectory, scenario.home, scenario.world)
-    (nodes, placed), (fields, mines) = (_placed(links, timeline, doubts) for links in links_of(scenario))
-    hit = tuple(
-        number for number, place in sorted(mines.items()) if place.similarity >= threshold(scenario.minefields[number])
-    )
+    timeline = Timeline(trajectory, scenario.home)
+    links, mined = links_of(scenario)
+    nodes, placed = _placed(links, timeline, doubts)
+    fields, mines = _placed(mined, timeline, doubts)
+    hit = [number for number, place in mines.items() if place.similarity >= threshold(scenario.minefields[number])]
     wanted = _wanted(scenario, nodes, placed)
     changes = unwanted(scenario, trajectory, timeline.initial, timeline.end, wanted)
     count = len(scenario.milestones)
     false, placed = _without_taken_back(nodes, placed)
-    score = sum(place.similarity for place in placed.values()) / count if count else 1.0
+    score = sum([place.similarity for place in placed.values()]) / count if count else 1.0
     told = untruths(nodes, placed, false)
+    hit = tuple(sorted(hit))
     doubts_left, whole = tuple(_doubts(nodes, placed)), scenario.judge == "state"
     return StrictResult(nodes, placed, fields, mines, hit, changes, score, told, doubts_left, whole=whole)
 
@@ -183,8 +184,10 @@ def _placed(links: Links, timeline: Timeline, doubts: Doubts) -> tuple[StrictNod
     nodes = StrictNodes(links, timeline, doubts)
     if not links.milestones or not timeline.events:
         return nodes, {}
-    placed = match(nodes, range(len(links.milestones)), links.edges)
-    return nodes, as_far_as_used(placed, links.before, timeline.events)
+    numbers = range(len(links.milestones))
+    for number in numbers:
+        nodes.at_best(number)  # the search asks for all of them, deep inside it
+    return nodes, as_far_as_used(match(nodes, numbers, links.edges), links.before, timeline.events)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:

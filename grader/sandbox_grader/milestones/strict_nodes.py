@@ -51,10 +51,10 @@ class StrictNodes:
         self.timeline = timeline
         self.length = len(timeline.events)
         self.listener = Listener(timeline, links.facts, doubts)
-        # Each is worked out once: judges by milestone and constraint, ceilings by milestone, what a follower sees of
-        # another milestone by both, similarities by milestone and slots.
+        # Each is worked out once: judges by milestone and constraint, the best cases by milestone, what a follower sees
+        # of another milestone by both, similarities by milestone and slots.
         self._judges: dict[tuple[int, int], TableJudge] = {}
-        self._ceilings: dict[int, list[float]] = {}
+        self._best: dict[int, tuple[int, list[float]]] = {}
         self._states: dict[tuple[int, int, str], list[int]] = {}
         self._yielding: dict[tuple[int, int], Callable[[int], int]] = {}
         self._counted: dict[tuple[int, tuple[int, ...]], list[float]] = {}
@@ -94,30 +94,27 @@ class StrictNodes:
 
     def ceiling(self, node: int) -> Sequence[float]:
         """The similarity if every value and state from elsewhere were the most favourable; 1 before the earliest."""
-        first, values = self._earliest(node), self._favourable(node)
+        first, values = self.at_best(node)
         return [1.0] * first + values[first:] if first else values
 
-    def _earliest(self, node: int) -> int:
-        """The first event by which all that a milestone rests on can be met; before it, the milestone cannot count.
+    def at_best(self, node: int) -> tuple[int, list[float]]:
+        """The similarity from the earliest event on if every value and state from elsewhere were most favourable.
 
-        Most messages come before that event, and need not be listened to for this milestone.
+        The earliest is the first event by which all that a milestone rests on can be met; before it, the milestone
+        cannot count. Most messages come before that event, and need not be read for this milestone.
         """
-        resting = self.before[node] if self.resting[node] else ()
-        firsts = (next(compress(range(self.length), self._favourable(before)), self.length) for before in resting)
-        return max(firsts, default=0)
-
-    def _favourable(self, node: int) -> list[float]:
-        """The similarity from the earliest event on if every value and state from elsewhere were most favourable."""
-        if node not in self._ceilings:
-            first = self._earliest(node)
+        if node not in self._best:
+            first = 0
+            for before in self.before[node] if self.resting[node] else ():
+                first = max(first, next(compress(range(self.length), self.at_best(before)[1]), self.length))
             where = [0.0] * first + [1.0] * (self.length - first)
 
             def highest(constraint: TableConstraint, states: Collection[int]) -> Mapping[int, float]:
                 since = 0 if constraint.since == START else None  # the start is known, all other places are not
                 return self.judge(node, constraint).values(states, since, FAVOURABLE)
 
-            self._ceilings[node] = self._product(node, FAVOURABLE, highest, where)
-        return self._ceilings[node]
+            self._best[node] = first, self._product(node, FAVOURABLE, highest, where)
+        return self._best[node]
 
     def raw(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
         """At every event the milestone's own similarity, whatever it rests on.
@@ -137,9 +134,9 @@ class StrictNodes:
     def _counting(self, node: int, slots: tuple[int, ...]) -> Sequence[float]:
         """The milestone's own similarity at every event from the earliest on at which it can count."""
         if not slots:
-            return self._favourable(node)  # nothing comes from elsewhere
+            return self.at_best(node)[1]  # nothing comes from elsewhere
         if (node, slots) not in self._counted:
-            where = [1.0 if best else 0.0 for best in self._favourable(node)]
+            where = [1.0 if best else 0.0 for best in self.at_best(node)[1]]
             self._counted[node, slots] = self._judged(node, slots, where)
         return self._counted[node, slots]
 
@@ -275,7 +272,7 @@ class StrictNodes:
 
     def _likely(self, node: int) -> Iterator[tuple[Mapping[str, Expected], Mapping[str, Any]]]:
         """Expectation of a milestone, with the arguments, texts and rows that might be it if values were favourable."""
-        best = self._favourable(node)
+        _, best = self.at_best(node)
         for constraint in self.milestones[node].constraints:
             if isinstance(constraint, TableConstraint):
                 yield from product(constraint.rows, self.judge(node, constraint).likely())

@@ -4,14 +4,14 @@ Policy: states are rebuilt from the recorded changes alone. Indexes count from t
 what the scenario calls the start is the state before it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sandbox_scenarios.stage import home_of
 
 from sandbox_grader.milestones.row_versions import Life, lives
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
-from sandbox_mcp.engine.world.state import Change, Rows, Snapshot, fold, snapshot_of
+from sandbox_mcp.engine.world.state import Change, Row, Rows, Snapshot, fold
 
 
 class Timeline:
@@ -22,29 +22,31 @@ class Timeline:
     0, the start; equal tables may have several.
     """
 
-    def __init__(self, trajectory: Trajectory, home: World | None = None, usual: Snapshot | None = None) -> None:
-        """``home`` is the scenario's world, where that is known; else it is the one that the log names.
-
-        ``usual`` is the scenario's state at the start, which most sessions played here begin with.
-        """
+    def __init__(self, trajectory: Trajectory, home: World | None = None) -> None:
+        """``home`` is the scenario's world, where that is known; else it is the one that the log names."""
         first = opening_index(trajectory) or 0
-        world = trajectory.started.world or {}
-        self.initial = usual if usual and usual.tables is world else snapshot_of(world)
+        self.initial = Snapshot(trajectory.started.world or {})
         self.start = fold(self.initial, _changes(trajectory.events[:first]))
         self.events = trajectory.events[first:]
         self.zone = str(trajectory.started.clock.get("zone") or "UTC")
-        self.end = fold(self.start, _changes(self.events))
         self._home = home
         self._started = trajectory.started
         self._versions: dict[str, tuple[list[int], list[Rows]]] = {}
         self._lives: dict[str, Sequence[Life]] = {}
         self._calls: dict[str, list[tuple[int, ToolCall]]] = {}
         self._messages: dict[tuple[str, str], list[tuple[int, Message]]] = {}
+        self._changes: dict[str, list[tuple[int, Change]]] = {}
+        changes = list[Change]()
         for index, event in enumerate(self.events):
             if isinstance(event, Message):
                 self._messages.setdefault((event.sender, event.recipient), []).append((index, event))
-            elif event.caller == "agent":
+                continue
+            if event.caller == "agent":
                 self._calls.setdefault(event.called, []).append((index, event))
+            for change in event.changes:
+                self._changes.setdefault(change.table, []).append((index, change))
+                changes.append(change)
+        self.end = fold(self.start, changes)
 
     @property
     def home(self) -> World:
@@ -75,29 +77,24 @@ class Timeline:
         """All rows that the table held after any event, and at the start."""
         if table not in self._lives:
             versions, tables = self._numbered(table)
-            changes = (
-                (version, change)
-                for version, event in zip(versions, self.events, strict=True)
-                for change in _changes((event,))
-                if change.table == table
-            )
+            changes = [(versions[index], change) for index, change in self._changes.get(table, ())]
             self._lives[table] = lives(tables[0], changes, len(tables))
         return self._lives[table]
 
     def _numbered(self, name: str) -> tuple[list[int], list[Rows]]:
         if name not in self._versions:
-            tables, numbers = [self.start.table(name)], list[int]()
-            for event in self.events:
-                changes = [change for change in _changes((event,)) if change.table == name]
-                if changes:
-                    edited = dict(tables[-1])
-                    for change in changes:
-                        if change.after is None:
-                            edited.pop(change.key, None)
-                        else:
-                            edited[change.key] = change.after
+            tables, numbers, length = [self.start.table(name)], list[int](), len(self.events)
+            edited, edited_at = dict[str, Row](), -1
+            for index, change in self._changes.get(name, ()):
+                if index != edited_at:  # all changes of one event make one version
+                    numbers += [len(tables) - 1] * (index - len(numbers))
+                    edited, edited_at = dict(tables[-1]), index
                     tables.append(edited)
-                numbers.append(len(tables) - 1)
+                if change.after is None:
+                    edited.pop(change.key, None)
+                else:
+                    edited[change.key] = change.after
+            numbers += [len(tables) - 1] * (length - len(numbers))
             self._versions[name] = (numbers, tables)
         return self._versions[name]
 
@@ -110,7 +107,7 @@ def opening_index(trajectory: Trajectory) -> int | None:
     return None
 
 
-def _changes(events: Iterable[Message | ToolCall]) -> list[Change]:
+def _changes(events: Sequence[Message | ToolCall]) -> list[Change]:
     return [change for event in events if isinstance(event, ToolCall) for change in event.changes]
 
 

@@ -45,8 +45,9 @@ def early_end(talk: UserView, scenario: Scenario, achieved: Callable[[], float])
     last = talk.answers[-1]
     if (last.meta or {}).get("finish") in CUT_OFF:  # what it would have said is not for its user to guess
         return
-    why = _unanswered(talk, scenario) or _unasked(talk, scenario) or _unserved(talk, scenario)
-    if why and achieved() < 1:
+    if achieved() >= 1:  # it was served
+        return
+    if why := _unanswered(talk, scenario) or _unasked(talk, scenario) or _unserved(talk, scenario):
         yield UserMistake("early_end", ended.seq, len(talk.said), " ".join(last.content.split()), why)
 
 

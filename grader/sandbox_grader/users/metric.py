@@ -55,7 +55,8 @@ class UserConduct:
             findings += early_end(talk, scenario, lambda: subject.strictly.score)
             findings += [*consents(talk, scenario), *withheld(talk, scenario)]
         missing = NOTHING_MISSING if scenario else WITHOUT_SCENARIO
-        counts = {kind: None if kind in missing else sum(item.kind == kind for item in findings) for kind in KINDS}
+        kinds = [item.kind for item in findings]
+        counts = {kind: None if kind in missing else kinds.count(kind) for kind in KINDS}
         spoiled = scenario is not None and any(item.spoils for item in findings)
         values = {**counts, "spoiled": spoiled, "turns": len(talk.said), "missing": missing}
         ordered = sorted(findings, key=lambda item: (item.event, KINDS.index(item.kind)))

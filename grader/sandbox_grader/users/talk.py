@@ -46,25 +46,24 @@ class UserView:
     @cached_property
     def lines(self) -> tuple[Message, ...]:
         """What user and agent said to each other, in order."""
-        return tuple(
-            e for e in self.trajectory.events if isinstance(e, Message) and {e.sender, e.recipient} == {"user", "agent"}
-        )
+        both = {"user", "agent"}
+        return tuple([e for e in self.trajectory.events if isinstance(e, Message) and {e.sender, e.recipient} == both])
 
     @cached_property
     def said(self) -> tuple[Message, ...]:
         """What the user said, the opening first."""
-        return tuple(line for line in self.lines if line.sender == "user")
+        return tuple([line for line in self.lines if line.sender == "user"])
 
     @cached_property
     def answers(self) -> tuple[Message, ...]:
         """What the agent said to the user."""
-        return tuple(line for line in self.lines if line.sender == "agent")
+        return tuple([line for line in self.lines if line.sender == "agent"])
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
         """The agent's calls that succeeded."""
-        calls = (e for e in self.trajectory.events if isinstance(e, ToolCall) and e.caller == "agent")
-        return tuple(call for call in calls if call.error is None)
+        calls = [e for e in self.trajectory.events if isinstance(e, ToolCall) and e.caller == "agent"]
+        return tuple([call for call in calls if call.error is None])
 
     def before(self, line: Message) -> Message | None:
         """What the agent had said last before a line of the user; None before its first words."""
