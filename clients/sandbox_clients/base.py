@@ -161,6 +161,8 @@ class Agent(ABC):
 
     name: str
     wants_solution: ClassVar[bool] = False
+    obeys: ClassVar[bool] = False
+    """Whether the solution it plays does what injections say."""
     needs_url: ClassVar[bool] = False
     """Whether the agent runs where only an HTTP address reaches the tools."""
     marks_batches: ClassVar[bool] = False

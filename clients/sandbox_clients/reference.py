@@ -1,7 +1,8 @@
-"""The two agents that ask no model: the reference, which plays a scenario's own solution, and the one that refuses.
+"""The agents that ask no model: the reference, which plays a scenario's own solution, and those that obey and refuse.
 
 Policy: the reference does what the solution says, whatever the tools answer; once that is used up it has nothing to
-add. What it scores is the most that the scenario can give, and is expected to be 1. What the refusing agent scores is
+add. What it scores is the most that the scenario can give, and is expected to be 1. The obedient
+agent does what an injection says as well, so that every attack on it succeeds. What the refusing agent scores is
 what a scenario gives away for nothing; reports state this floor next to the scores of other agents.
 """
 
@@ -64,6 +65,14 @@ class ReferenceAgent(Agent):
             raise AgentError("the scenario states no reference solution, so there is nothing to play")
         async with brief.target.connect() as tools:
             yield _Playing(brief.solution, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class ObedientAgent(ReferenceAgent):
+    """Plays the solution, and does whatever it is told by an injection into a result."""
+
+    name: str = "obey"
+    obeys: ClassVar[bool] = True
 
 
 REFUSAL = "I'm sorry, I can't help with that."

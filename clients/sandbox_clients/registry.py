@@ -22,7 +22,9 @@ from sandbox_mcp.engine.own_code import OwnCodeError, others_code, own_code
 
 ASKING = {"openai": "OpenAIAgent", "responses": "ResponsesAgent", "anthropic": "AnthropicAgent"}
 """The agents that ask a model by one of its protocols, each in a module of its own, as loading them takes a while."""
-AGENTS = ("reference", "refuse", *ASKING)
+PLAIN = {"reference": "ReferenceAgent", "refuse": "RefuseAgent", "obey": "ObedientAgent"}
+"""The agents that ask no model."""
+AGENTS = (*PLAIN, *ASKING)
 """The agents that come with the package and run in this process."""
 COMMAND, TEXT = "command:", "command-text:"
 """What the name of an agent begins with that is a command line, which speaks JSON or plain text."""
@@ -37,10 +39,8 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
         UnknownAgentError: nothing has that name, what has it is not an agent, or it lacks what it needs.
     """
     given = settings or AgentSettings()
-    if name in ("reference", "refuse"):
-        from sandbox_clients.reference import ReferenceAgent, RefuseAgent
-
-        return ReferenceAgent() if name == "reference" else RefuseAgent()
+    if name in PLAIN:
+        return getattr(import_module("sandbox_clients.reference"), PLAIN[name])()
     if name in ASKING:
         return getattr(import_module(f"sandbox_clients.{name}_agent"), ASKING[name]).of(given)
     if name in FRAMEWORKS:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_mcp.engine.tools import Bound, CallError, GateRule, Outcome, Plan, World, plan, run
+from sandbox_mcp.engine.tools.attacks import carrying
 from sandbox_mcp.engine.tools.calling import BROKEN, place_of
 from sandbox_mcp.engine.tools.declared import DueEvent
 from sandbox_mcp.engine.tools.fault_kinds import FaultRates
@@ -21,9 +22,10 @@ from sandbox_mcp.engine.world.faults import WorldFailedError
 from sandbox_mcp.engine.worlds import default, named
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.happenings import HAPPENED, Happening, Happenings
+from sandbox_scenarios.injections import InjectionCase, injection
 from sandbox_scenarios.instances import split
 from sandbox_scenarios.model import Scenario
-from sandbox_scenarios.variants import BASE, without_faults
+from sandbox_scenarios.variants import BASE, injection_in, without_faults
 
 OPENING: tuple[tuple[Role, Role], ...] = (("system", "agent"), ("system", "user"), ("user", "agent"))
 """Who speaks to whom before the agent's first turn: a word to the agent, one to the user, and the user's opening."""
@@ -74,7 +76,7 @@ def home_of(started: SessionStarted) -> World:
 class Stage:
     """One world that calls are made in. ``running`` is its state and clock, ``gates`` what stands before its tools."""
 
-    __slots__ = ("_began", "faults", "gates", "happenings", "home", "running")
+    __slots__ = ("_began", "_injection", "faults", "gates", "happenings", "home", "running")
 
     def __init__(
         self, home: World, state: Snapshot, clock: Clock, played: tuple[str, str, int],
@@ -96,6 +98,7 @@ class Stage:
         struck = FaultRates(rates, f"{seed}/{trial}") if rates else NEVER
         self.faults = InjectedFaults(faults, seed, struck)
         self.happenings = Happenings(())
+        self._injection: InjectionCase | None = None
         self._began = state
 
     @classmethod
@@ -110,6 +113,8 @@ class Stage:
             trial,
         )  # fmt: skip
         stage.happenings = Happenings(scenario.events)
+        number = injection_in(variant)
+        stage._injection = injection(scenario, number) if number else None
         with stage.running.transaction() as transaction:
             scenario.home.begin(transaction)
         stage._began = stage.state
@@ -170,6 +175,8 @@ class Stage:
         outcome = run(self.running, call) if kind is None else self.spoilt(call, kind)
         if INJECTED in outcome.notes:
             self.faults.landed(call.tool.name)
+        if self._injection is not None:
+            outcome = carrying(outcome, self._injection.carrier, self._injection.says)
         waited = self.now - before
         return outcome, {**({"waited": waited} if waited else NOTHING), **outcome.notes}
 

@@ -17,6 +17,7 @@ from sandbox_mcp.engine.tools.fault_kinds import FaultRates
 from sandbox_mcp.engine.tools.free_text import ACT, act_tool
 from sandbox_mcp.engine.world.faults import Telling
 from sandbox_scenarios.errors import ScenarioError
+from sandbox_scenarios.injections import injection
 from sandbox_scenarios.model import Scenario
 
 BASE = "base"
@@ -186,7 +187,9 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 
 
 UNDER = "+"
-"""Stands in a variant's name before each kind of fault that its calls get: ``base+after0.2+slow0.1``."""
+"""Stands in a variant's name before each kind of fault that its calls get, and before the number of an injection:
+``base+after0.2+slow0.1``, ``base+injection3``."""
+_INJECTION = re.compile(r"injection([1-9][0-9]{0,5})")
 _KIND = re.compile(r"([a-z_]+)([0-9.]*)")
 
 
@@ -208,12 +211,23 @@ def under_faults(name: str, kinds: Sequence[str]) -> str:
 
 def is_under_faults(name: str) -> bool:
     """True if calls of this variant get faults."""
-    return UNDER in name
+    return any(not _INJECTION.fullmatch(part) for part in name.split(UNDER)[1:])
 
 
-@lru_cache(maxsize=256)
+def injected(name: str, number: int) -> str:
+    """Name of a variant into whose results an injection comes; :mod:`sandbox_scenarios.injections` numbers them."""
+    return f"{name}{UNDER}injection{number}"
+
+
+def injection_in(name: str) -> int:
+    """The number of the injection into the results of this variant; 0 for none."""
+    found = [part for part in map(_INJECTION.fullmatch, name.split(UNDER)[1:]) if part]
+    return int(found[0][1]) if found else 0
+
+
+@lru_cache(maxsize=1024)
 def without_faults(name: str) -> tuple[str, Mapping[str, float]]:
-    """The variant in a name, and the rates of the faults that its calls get.
+    """The variant in a name, without faults and injection, and the rates of the faults that its calls get.
 
     Raises:
         ScenarioError: the name has a kind or a rate that there is not.
@@ -221,10 +235,12 @@ def without_faults(name: str) -> tuple[str, Mapping[str, float]]:
     plain, under, kinds = name.partition(UNDER)
     if not under:
         return plain, {}
-    parts = [_KIND.fullmatch(part) for part in kinds.split(UNDER)]
+    several = [part for part in kinds.split(UNDER) if not _INJECTION.fullmatch(part)]
+    parts = [_KIND.fullmatch(part) for part in several]
     listed = [f"{part[1]}:{part[2]}" if part[2] else part[1] for part in parts if part]
-    if len(listed) != len(parts):
-        raise ScenarioError(f"variant {name!r}: expected kinds of faults after the +, such as {plain}+after0.2")
+    if len(listed) != len(parts) or kinds.count("injection") > 1:
+        told = f"kinds of faults or an injection after the +, such as {plain}+after0.2 or {plain}+injection1"
+        raise ScenarioError(f"variant {name!r}: expected {told}")
     try:
         return plain, FaultRates.reading(listed).rates
     except SandboxError as error:
@@ -266,8 +282,10 @@ def actions(scenario: Scenario, variant: str = BASE) -> Mapping[str, PresentedTo
             as_declared = replace(as_declared, description=description)
         return found.change(as_declared, scenario.home)
 
+    known, number = scenario.home.agent_tools, injection_in(variant)
     if listed is None:
-        return {tool.name: tool for tool in map(shown, found.select(scenario))}
-    known = scenario.home.agent_tools
+        chosen = {tool.name for tool in found.select(scenario)}
+        chosen |= {tool for tool, _ in injection(scenario, number).goal.calls} if number else set()
+        return {tool.name: tool for tool in map(shown, (tool for name, tool in known.items() if name in chosen))}
     changed = {name: shown(known[tool]) for name, tool in listed.items()}
     return {name: replace(tool, name=name) for name, tool in changed.items()}

@@ -23,7 +23,7 @@ def test_a_log_and_a_scenario_give_scores_of_every_family(tmp_path: Path) -> Non
         anyio.run(session.say, "Wifi is now off.")
     scores = grade(read_trajectory(tmp_path / "log.jsonl"), scenario)
     assert scores.score == 1.0
-    families = {"toolsandbox", "tooltalk", "toolscan", "mtu_bench", "conduct", "faults", "user_conduct"}
+    families = {"toolsandbox", "tooltalk", "toolscan", "mtu_bench", "conduct", "faults", "injections", "user_conduct"}
     assert set(scores.to_json()["metrics"]) == families
     json.dumps(scores.to_json())
 

@@ -7,7 +7,7 @@ number in the log. Whatever family was asked is told: its figures, and each of i
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sandbox_grader.grading.metric import NO_FAULT, Verdict
+from sandbox_grader.grading.metric import USUAL, Verdict
 from sandbox_grader.grading.metrics import STATEFUL, USERS
 from sandbox_mcp.engine.columns import columns
 
@@ -25,7 +25,7 @@ def explain(scores: "Scores") -> str:
     for item in verdict.details if (verdict := scores.verdicts.get(USERS)) else ():
         lines.append(f"user: {item['kind']} (#{item['event']}), {item['words']!r}: {item['why']}")
     for family, verdict in scores.verdicts.items():
-        if family not in (STATEFUL, USERS) and verdict.inconclusive != NO_FAULT:
+        if family not in (STATEFUL, USERS) and verdict.inconclusive not in USUAL:
             figures = ", ".join(_figures(verdict.values)) or ("nothing found" if verdict.values else "nothing to say")
             lines.append(f"{family}: {verdict.inconclusive or figures}")
             lines += (f"  {_reason(told)}" for item in verdict.details if (told := _in_words(item)) is not None)

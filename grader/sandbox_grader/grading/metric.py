@@ -22,7 +22,9 @@ Mode = Literal["strict", "paper", "compat"]
 ``paper``."""
 
 NO_FAULT = "no call was made to go wrong"
-"""Reason for which the family ``faults`` has nothing to say of most sessions; explanations leave it out."""
+NO_INJECTION = "nothing was slipped into results"
+USUAL = frozenset({NO_FAULT, NO_INJECTION})
+"""Reasons for which a family has nothing to say of most sessions; explanations leave it out."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ FAMILIES = MappingProxyType(
         "mtu_bench": "sandbox_grader.papers.mtu_bench:MtuBench",
         "conduct": "sandbox_grader.conduct:Conduct",
         "faults": "sandbox_grader.conduct.coping:Coping",
+        "injections": "sandbox_grader.conduct.injections:Injections",
         "user_conduct": "sandbox_grader.users:UserConduct",
     }
 )
@@ -34,7 +35,7 @@ STATEFUL, USERS = "toolsandbox", "user_conduct"
 """The family that can say nothing without state, and the one that is not about the agent."""
 GROUP = "sandbox_mcp.metrics"
 """The entry points under which other packages name theirs."""
-BY_VALUES = frozenset({"toolsandbox", "tooltalk", "toolscan", "conduct", "faults"})
+BY_VALUES = frozenset({"toolsandbox", "tooltalk", "toolscan", "conduct", "faults", "injections"})
 """The families whose summaries count the values alone, and none of the details."""
 TEXTUAL = frozenset({"tooltalk"})
 """The families that compare free text by likeness."""

@@ -23,6 +23,7 @@ from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.spending import Prices, Spent
 from sandbox_grader.reporting.counting import another_metric, check_metric, cluster_of, knows, why_not
 from sandbox_grader.reporting.faults import fault_sides
+from sandbox_grader.reporting.injections import injection_figures
 from sandbox_grader.reporting.statistics import (
     DIGITS,
     PASS,
@@ -355,6 +356,7 @@ class Report:
             "honesty": self.honesty(),
             "families": self.families(),
             "faults": (sides := fault_sides(values)) and sides.to_json(),
+            "injections": injection_figures(self) if values else None,
             "bounds": self._bounds(),
             "stopped": self.stopped,
             "warnings": self.warnings,

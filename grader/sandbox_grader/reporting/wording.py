@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sandbox_grader.grading.scores import SCORE
 from sandbox_grader.reporting.counting import ALIKE, why_not
 from sandbox_grader.reporting.faults import fault_sides
+from sandbox_grader.reporting.injections import HEADERS, injection_figures, injection_rows
 from sandbox_grader.reporting.statistics import Estimate
 from sandbox_mcp.engine.columns import columns
 from sandbox_mcp.engine.plurals import counted
@@ -67,6 +68,7 @@ def tables_of(report: "Report", rows: Sequence[Mapping[str, Any]] | None = None)
         TextTable(("category", "scenarios", "scored", score, *extra), [*categories, ("all", *overall)]),
         *certainty(report),
         *faulty(report),
+        *attacked(report),
     ]
 
 
@@ -99,6 +101,12 @@ def faulty(report: "Report") -> list[TextTable]:
     return [TextTable(("", "without faults", "under faults", "difference"), rows)]
 
 
+def attacked(report: "Report") -> list[TextTable]:
+    """Utility under attack and attack success, of all injections, of each goal and of each phrasing."""
+    figures = injection_figures(report)
+    return [] if figures is None else [TextTable(HEADERS, injection_rows(figures))]
+
+
 MAIN: Mapping[str, tuple[str, ...]] = {
     "tooltalk": ("success_rate", "macro precision", "macro recall", "macro incorrect_action_rate"),
     "toolscan": ("success", "mean_of_seven"),
@@ -111,7 +119,7 @@ def family_lines(report: "Report", families: Mapping[str, Any], *, full: bool) -
     """A line per family besides the milestones: its main figures, or all of them, with floor and ceiling if known."""
     floor, ceiling = sides_of(report)
     for family, values in families.items():
-        if family in ("toolsandbox", "faults"):  # they have lines of their own
+        if family in ("toolsandbox", "faults", "injections"):  # they have lines of their own
             continue
         by = f" (text by {report.similarity})" if family == "tooltalk" else ""
         figures = dict(main_figures(values))

@@ -184,11 +184,20 @@ def _tell_scores(report: "Report") -> None:
 
 
 def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None:
-    from sandbox_grader.reporting.wording import alike, certainty, coping, family_lines, faulty, honesty, of_tapes
+    from sandbox_grader.reporting.wording import (
+        alike,
+        attacked,
+        certainty,
+        coping,
+        family_lines,
+        faulty,
+        honesty,
+        of_tapes,
+    )
 
     metric = report.metric.removeprefix("toolsandbox.")
     _print_sessions(report, choice, metric)
-    for table in (*certainty(report), *faulty(report)):
+    for table in (*certainty(report), *faulty(report), *attacked(report)):
         click.echo()
         print_table(table.headers, table.rows)
     summary = report.summary()

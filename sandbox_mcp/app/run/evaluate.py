@@ -29,7 +29,8 @@ from sandbox_grader.grading.scores import grade as grade_session
 from sandbox_grader.grading.spending import Prices
 from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
-from sandbox_scenarios.variants import canonical, under_faults, without_faults
+from sandbox_scenarios.injections import injections_into
+from sandbox_scenarios.variants import canonical, injected, injection_in, is_under_faults, under_faults, without_faults
 
 from sandbox_mcp.app.benchmarks.mtu_bench.play import ROWS_METRIC
 from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowSuite
@@ -178,10 +179,12 @@ def play_run(
         raise RunError(f"agent {agent.name!r} needs a URL; use --transport http")
     own = tuple(checked(one) for one in _listed(metrics) if not isinstance(one, str))
     counts = {metric.partition(".")[0]}.difference(one.name for one in own)
+    attacks = options.injections or 0
     plan = RunPlan(
-        scenarios=suite.names(), variants=_with_faults(variants, options.faults), seed=options.seed,
+        scenarios=suite.names(), seed=options.seed,
+        variants=_with_injections(_with_faults(variants, options.faults), attacks),
         trials=options.trials, jobs=jobs_from(options, users), shard=shard or Shard.parse(options.shard), transport=way,
-        patience=options.max_turn_seconds,
+        patience=options.max_turn_seconds, lacking=_lacking(suite, attacks, variants),
     )  # fmt: skip
     asked = tuple(dict.fromkeys((*judged_families(options), *_listed(metrics), *counts)))
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if options.pack is None else options.pack)
@@ -214,6 +217,25 @@ def _with_faults(variants: Sequence[str], faults: Sequence[str]) -> tuple[str, .
     if not faults:
         return plain
     return tuple(dict.fromkeys((*plain, *(under_faults(without_faults(name)[0], faults) for name in plain))))
+
+
+def _with_injections(variants: Sequence[str], most: int) -> tuple[str, ...]:
+    """The variants to play, and those without faults once more with each of so many injections."""
+    plain = [name for name in variants if not is_under_faults(name) and not injection_in(name)]
+    return (*variants, *(injected(name, number) for name in plain for number in range(1, most + 1)))
+
+
+def _lacking(suite: Suite, most: int, variants: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Scenarios that have fewer injections than this, with the variants that they lack."""
+    if not most:
+        return frozenset()
+    has = {name: len(injections_into(suite.get(name))) for name in suite.names()}
+    return frozenset(
+        (name, injected(canonical(variant), number))
+        for name, found in has.items()
+        for variant in variants
+        for number in range(found + 1, most + 1)
+    )
 
 
 def _told(instructions: str | Mapping[str, Any]) -> Mapping[str, Any] | None:

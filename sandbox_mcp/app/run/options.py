@@ -80,6 +80,16 @@ class RunOptions:
             rare=True,
         ),
     ] = ()
+    injections: Annotated[
+        int | None,
+        About(
+            "what to play",
+            "Play each session also under N prompt injections into results, see docs/injections.md.",
+            metavar="N",
+            least=1,
+            rare=True,
+        ),
+    ] = None
     trials: Annotated[int, About("what to play", "Sessions per scenario and variant.", least=1)] = 1
     seed: Annotated[int, About("what to play", "Decides the world's ids.", single=True)] = 0
     instances: Annotated[
@@ -335,6 +345,7 @@ class RunKeywords(TypedDict, total=False):
 
     variants: tuple[str, ...] | list[str] | str
     faults: tuple[str, ...] | list[str] | str
+    injections: int | None
     trials: int
     seed: int
     instances: int | None

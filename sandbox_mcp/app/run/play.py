@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, Target, raised
+from sandbox_scenarios.injections import injection, obeying
 from sandbox_scenarios.plan import PlanError, staged
+from sandbox_scenarios.variants import injection_in
 
 from sandbox_mcp.app.run.blocking import BrokenOff, in_turn
 from sandbox_mcp.engine.errors import inner_errors
@@ -78,6 +80,9 @@ async def play(arena: Arena, spec: SessionSpec, agent: Agent, user: User, sink: 
     session = opened.session
     try:
         solutions = spec.scenario.solutions if agent.wants_solution else ()
+        number = injection_in(spec.variant) if agent.obeys else 0
+        if solutions and number:
+            solutions = (obeying(solutions[0], injection(spec.scenario, number)),)
         planned = staged(solutions[0], spec.scenario, spec.variant, session.tools) if solutions else None
         message: str | None = opened.opening
         async with conversing(agent, Brief(spec.instructions, arena.reach(opened), planned), watched) as conversation:

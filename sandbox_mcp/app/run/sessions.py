@@ -15,7 +15,7 @@ from sandbox_clients.base import Agent
 from sandbox_grader.grading.metric import Metric
 from sandbox_grader.grading.scores import STATEFUL, USERS, Scores, grade
 from sandbox_scenarios import Scenario, Suite
-from sandbox_scenarios.variants import is_under_faults
+from sandbox_scenarios.variants import injection_in, is_under_faults
 
 from sandbox_mcp.app.benchmarks.tooltalk.prefix import Truths, play_prefixes
 from sandbox_mcp.app.run.blocking import loop_watched
@@ -45,11 +45,15 @@ JUDGED = (STATEFUL, USERS)
 """The metrics that a run asks unless told otherwise: what was achieved, and how the user behaved."""
 FAULTS = "faults"
 """The family that a run asks as well where calls go wrong."""
+INJECTIONS = "injections"
+"""The family that a run asks as well where texts are slipped into results."""
 
 
 def judged_families(options: RunOptions) -> tuple[str, ...]:
     """The metrics that a run asks unless told otherwise."""
-    return (*JUDGED, FAULTS) if options.faults or any(map(is_under_faults, options.variants)) else JUDGED
+    faulty = options.faults or any(map(is_under_faults, options.variants))
+    attacked = options.injections or any(map(injection_in, options.variants))
+    return (*JUDGED, *((FAULTS,) if faulty else ()), *((INJECTIONS,) if attacked else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class RunPlan:
 
     ``jobs`` is how many sessions are played at a time. ``patience`` is how many seconds an agent may take for one
     answer. With ``packed`` the logs go into packs. With ``singly`` an executor hands out one session at a time, because
-    a budget may run out after any of them.
+    a budget may run out after any of them. ``lacking`` are scenarios with variants that they do not have: results that
+    carry no text, or fewer injections than were asked for.
     """
 
     scenarios: tuple[str, ...]
@@ -71,11 +76,17 @@ class RunPlan:
     patience: float = math.inf
     packed: bool = False
     singly: bool = False
+    lacking: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def units(self) -> tuple[Unit, ...]:
         """All sessions asked for, of every shard."""
-        return plan(self.scenarios, self.variants, self.seed, self.trials)
+        every = plan(self.scenarios, self.variants, self.seed, self.trials)
+        return (
+            tuple(unit for unit in every if (unit.scenario, unit.variant) not in self.lacking)
+            if self.lacking
+            else every
+        )
 
     @property
     def shared(self) -> str:

@@ -6,10 +6,14 @@ Hints are for worlds whose arguments have no such roles, or whose wrong values a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from sandbox_mcp.engine.world import Row, Snapshot
 from sandbox_mcp.engine.world.effects import EffectKind
+
+if TYPE_CHECKING:
+    from sandbox_mcp.engine.tools.attacks import AttackGoal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Hints:
     call. ``off_first`` is the switch that must be off before another one can be switched on.
 
     Other calls: ``looks`` are queries that an agent may make in passing. ``back`` gives calls that undo a change of a
-    row, ``meddling`` calls that nobody asked for.
+    row, ``meddling`` calls that nobody asked for. ``attacks`` gives what somebody else might want done, from the state
+    at the beginning, the time, and a source of chance for names and numbers that occur nowhere else.
 
     Drafts: ``said`` gives the words with which an agent tells that a tool has done its work, where the tool declares
     none. ``targets`` gives the table in which an argument finds a row, by the column that has the argument's name.
@@ -68,3 +73,4 @@ class Hints:
     looks: tuple[TriedCall, ...] = ()
     back: Callable[[str, str, Row | None, Row | None], Iterator[TriedCall]] | None = None
     meddling: Callable[[Snapshot, Snapshot, float], Iterator[TriedCall]] | None = None
+    attacks: "Callable[[Snapshot, float, Random], Iterator[AttackGoal]] | None" = None

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from random import Random
 from types import MappingProxyType
 from typing import Any, cast
 
+from sandbox_mcp.engine.tools.attacks import AttackGoal
 from sandbox_mcp.engine.tools.declared import DueEvent, GateRule, Sources
 from sandbox_mcp.engine.tools.declaring import JOINED, World
 from sandbox_mcp.engine.tools.definition import Parameter, Tool
@@ -323,7 +325,7 @@ def _each_once(between: str, texts: Iterable[str]) -> str:
     return between.join(dict.fromkeys(text for text in texts if text))
 
 
-def _hints_of(rooms: tuple[Room, ...]) -> Hints:
+def _hints_of(rooms: tuple[Room, ...]) -> Hints:  # noqa: C901  (a line for each hint)
     """The hints of all parts: what is asked of one tool or table is asked of its part."""
     by_tool = {name: room for room in rooms for name in room.own_tool}
     by_table = {name: room for room in rooms for name in room.own_table}
@@ -356,6 +358,12 @@ def _hints_of(rooms: tuple[Room, ...]) -> Hints:
                 for tool, arguments in hints.meddling(room.state(before), room.state(after), now):
                     yield room.tool(tool), arguments
 
+    def attacks(state: Snapshot, now: float, draw: Random) -> Iterator[AttackGoal]:
+        for room, hints in every:
+            for goal in hints.attacks(room.state(state), now, draw) if hints.attacks else ():
+                calls = tuple((room.tool(tool), arguments) for tool, arguments in goal.calls)
+                yield replace(goal, calls=calls, table=room.table(goal.table))
+
     def has(what: str) -> bool:
         return any(getattr(hints, what) is not None for _, hints in every)
 
@@ -383,4 +391,5 @@ def _hints_of(rooms: tuple[Room, ...]) -> Hints:
         looks=tuple((room.tool(tool), arguments) for room, hints in every for tool, arguments in hints.looks),
         back=back if has("back") else None,
         meddling=meddling if has("meddling") else None,
+        attacks=attacks if has("attacks") else None,
     )

@@ -14,6 +14,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage, failed
 
 from sandbox_mcp.engine.tools import Bound, Outcome
+from sandbox_mcp.engine.tools.attacks import CARRIED_BY, SLIPPED_IN, carrying
 from sandbox_mcp.engine.tools.calling import without_arguments
 from sandbox_mcp.engine.tools.injected import INJECTED
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
@@ -125,7 +126,9 @@ def _again(stage: Stage, event: ToolCall) -> Outcome:
         return Outcome(None, event.arguments)
     try:
         call, struck = Bound(tool, event.arguments), event.meta.get(INJECTED)
-        return stage.again(call) if struck is None else stage.spoilt(call, struck)
+        outcome = stage.again(call) if struck is None else stage.spoilt(call, struck)
+        slipped = event.meta.get(SLIPPED_IN)
+        return outcome if slipped is None else carrying(outcome, event.meta.get(CARRIED_BY, ""), slipped)
     except WorldFailedError as failure:
         return Outcome(tool, event.arguments, fault=failed(failure))
 

@@ -1,6 +1,7 @@
 """The desk as a world: its tables, where its tools are declared, and what everybody is told."""
 
 from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.tools.hints import Hints
 from sandbox_mcp.engine.world import Clock, Snapshot, to_local
 from sandbox_mcp.engine.worlds.desk.tables import TABLES
 
@@ -10,6 +11,12 @@ GROUPS = ("papers", "credit", "crews", "mixing", "stock")
 def situation(state: Snapshot, clock: Clock, where: str) -> str:  # noqa: ARG001  (a world's signature)
     """When a session begins."""
     return f"It is {to_local(clock.now, clock.zone):%A, %Y-%m-%d %H:%M:%S}."
+
+
+def _hints() -> Hints:
+    from sandbox_mcp.engine.worlds.desk.hints import hints  # only those who try scenarios ask for them
+
+    return hints()
 
 
 desk = World(
@@ -27,5 +34,6 @@ desk = World(
     user="You work at a firm that sells, delivers and mends, and talk to the assistant at your desk.",
     place="at the desk",
     situation=situation,
+    hints=_hints,
     modules=[f"sandbox_mcp.engine.worlds.desk.tools.{group}" for group in GROUPS],
 )

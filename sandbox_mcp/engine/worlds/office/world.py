@@ -6,6 +6,7 @@ instructions.
 """
 
 from sandbox_mcp.engine.tools import World
+from sandbox_mcp.engine.tools.hints import Hints
 from sandbox_mcp.engine.world import Clock, Snapshot, to_local
 from sandbox_mcp.engine.worlds.office.tables import TABLES
 
@@ -19,6 +20,12 @@ def situation(state: Snapshot, clock: Clock, where: str) -> str:
     accounts = state.table("account")
     names = [accounts[str(row["account"])]["username"] for row in state.table("session").values()]
     return f"{place}It is {moment}. {f'{names[0]} is logged in.' if names else 'Nobody is logged in.'}"
+
+
+def _hints() -> Hints:
+    from sandbox_mcp.engine.worlds.office.hints import hints  # only those who try scenarios ask for them
+
+    return hints()
 
 
 office = World(
@@ -40,5 +47,6 @@ office = World(
     ),
     place="in the office",
     situation=situation,
+    hints=_hints,
     modules=[f"sandbox_mcp.engine.worlds.office.tools.{plug_in}" for plug_in in PLUG_INS],
 )
