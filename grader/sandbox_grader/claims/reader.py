@@ -57,17 +57,20 @@ def hear(message: str, facts: Sequence[Fact], back: Background = NOTHING, contex
         back: what it is read against.
         context: further facts that may well stand in the message, because the session asks for them too.
     """
-    every = (*facts, *(fact for fact in context if fact not in facts))
-    wanted = frozenset(str(value) for fact in every if fact.type == "deed" for value in fact.value)
-    held_back = any(fact.type == "undone" for fact in every)
-    invented = _invented(message, back, wanted, held_back)
+    every = (*facts, *[fact for fact in context if fact not in facts])
+    wanted, held_back = set[str](), False
+    for fact in every:
+        held_back = held_back or fact.type == "undone"
+        if fact.type == "deed":
+            wanted.update(map(str, fact.value))
+    invented = _invented(message, back, frozenset(wanted), held_back)
     if not facts:
         return Hearing((), invented)
     talk, found = read(message), mentions(read(message).text)
-    findings = tuple(
-        _finding(talk, found, fact, [other for other in every if other is not fact], back) for fact in facts
-    )
-    return Hearing(findings, invented, dumped(message, every, found))
+    findings = list[Finding]()
+    for fact in facts:
+        findings.append(_finding(talk, found, fact, [other for other in every if other is not fact], back))
+    return Hearing(tuple(findings), invented, dumped(message, every, found))
 
 
 @lru_cache(maxsize=256)

@@ -78,7 +78,7 @@ def course_of(trajectory: Trajectory) -> SessionCourse:
         filled += FILLED in call.meta
         if call.error is not None:
             errors.append(call.error)
-    several = [batch for batch in batches.values() if len(batch) > 1]
+    several = [batch for batch in batches.values() if len(batch) > 1] if len(batches) < len(calls) else []
     raced = [[call for call in batch if call.meta.get("race")] for batch in several]
     speakers = [event.sender for event in trajectory.events if isinstance(event, Message)]
     return SessionCourse(

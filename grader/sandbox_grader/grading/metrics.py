@@ -102,14 +102,12 @@ def checked(given: object) -> Metric:
     return cast("Metric", given)
 
 
-def judged(family: Metric, subject: Subject, mode: Mode) -> Verdict:
-    """Judge one session by a family.
+def judged_outside(family: Metric, subject: Subject, mode: Mode) -> Verdict:
+    """Judge one session by a family of another package.
 
     Raises:
-        GraderError: a family of others broke, or what it said is not a :class:`Verdict` of JSON values.
+        GraderError: it broke, or what it said is not a :class:`Verdict` of JSON values.
     """
-    if family.name in FAMILIES:
-        return family.grade(subject, mode)
     with others_code(f"metric {family.name!r} failed", GraderError):
         verdict: Any = family.grade(subject, mode)
     if not isinstance(verdict, Verdict):

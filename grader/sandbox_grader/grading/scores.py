@@ -16,7 +16,7 @@ from sandbox_scenarios.model import Scenario
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.course import SessionCourse, course_of
 from sandbox_grader.grading.metric import Metric, Mode, Subject, Verdict
-from sandbox_grader.grading.metrics import STATEFUL, USERS, families, judged
+from sandbox_grader.grading.metrics import FAMILIES, STATEFUL, USERS, families, judged_outside, metric
 from sandbox_grader.grading.references import references_of
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.spending import Spent, spent_in
@@ -223,14 +223,15 @@ def grade(
     verdicts = dict[str, Verdict]()
     try:
         for family in chosen:
-            verdicts[family.name] = judged(family, subject, mode)
+            ours = family.name in FAMILIES
+            verdicts[family.name] = family.grade(subject, mode) if ours else judged_outside(family, subject, mode)
     except GraderError as error:  # of many logs, it tells in which
         raise GraderError(f"{trajectory.path}: {error}" if trajectory.path else str(error)) from error
     broken, course = _broken(trajectory), course_of(trajectory)
     spoiled = None
     if not broken and not keep_spoiled:  # whatever metrics were asked for
-        [users] = families(names=[USERS])
-        spoiled = spoiled_by_user(verdicts[USERS] if USERS in verdicts else users.grade(subject, mode))
+        users = verdicts[USERS] if USERS in verdicts else metric(USERS).grade(subject, mode)
+        spoiled = spoiled_by_user(users)
     filled = f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
     return Scores(
         session=started.session,

@@ -42,12 +42,12 @@ def same_value(first: Any, second: Any) -> bool:
     """True if two JSON values are equal, where an entry that is null equals one that is absent."""
     if isinstance(first, str):
         return bool(first == second)
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
     if is_object(first) and is_object(second):
         return all(same_value(first.get(name), second.get(name)) for name in first.keys() | second.keys())
     if is_array(first) and is_array(second):
         return len(first) == len(second) and all(map(same_value, first, second))
-    if isinstance(first, bool) or isinstance(second, bool):
-        return first is second
     return first == second
 
 

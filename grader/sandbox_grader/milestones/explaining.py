@@ -46,7 +46,7 @@ class Explainer:
         self.events = nodes.timeline.events
         slots = nodes.slots(number, placed) if number in placed else ()
         self.lookup = nodes.lookup(number, slots)
-        self.compare = nodes.compare(number, slots)
+        self.compare = nodes.compare(number, slots, self.lookup)
         self.index: int | None = None
         self.raw = 0.0
         if number in placed:

@@ -93,7 +93,7 @@ class Hopes:
         """
         sets, order = self._sets[0], self._orders[0]
         bits = sets.usable[state] & (_ALL if reference is None else sets.eligible[reference])
-        found = [self.all[number] for number in sorted(order[place] for place in members(bits))]
+        found = [self.all[number] for number in sorted([order[place] for place in members(bits)])]
         value, columns = self._assigned([hope.now for hope in found])
         return value, [found[column].life for column in columns]
 
@@ -101,8 +101,7 @@ class Hopes:
         """The best assignment of the expected rows to actual ones, given these rows' similarities to each of them."""
         if len(pairs) < self._wanted:
             return 0.0, ()
-        rows = [[pair[number] for pair in pairs] for number in range(self._wanted)]
-        return assign(rows) if rows else (1.0, ())
+        return assign(list(zip(*pairs, strict=True))) if self._wanted else (1.0, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,9 @@ class TableJudge:
         if self.constraint.kind == "unchanged":
             then = None if reference is None else self._tables[reference]
             return {state: 1.0 if then is None or self._tables[state] == then else 0.0 for state in states}
-        hopes, fitting = self._hopeful(compare), [state for state in states if self._fits(state)]
+        hopes, fitting = self._hopeful(compare), states
+        if self.constraint.kind == "is":
+            fitting = [state for state in states if self._fits(state)]
         if fleeting:
             found = {state: hopes.standing(state, reference)[0] for state in fitting}
         else:
@@ -215,7 +216,7 @@ class TableJudge:
         """The id of the row that stands for each expected row at that moment; empty where they cannot all be found."""
         if self.constraint.kind == "unchanged" or not self._fits(state):
             return ()
-        return tuple(life.key for life in self._hopeful(compare).standing(state, reference)[1])
+        return tuple([life.key for life in self._hopeful(compare).standing(state, reference)[1]])
 
     def candidates(self, state: int, reference: int) -> list[tuple[str, Row]]:
         """The rows that the expected rows may stand for, with their ids."""
@@ -262,7 +263,10 @@ class TableJudge:
             else:
                 moving = [life for life in lives if life.born > 0 or life.died < len(self._tables)]
             likely = moving if key is None else [hope.life for hope in self._hopeful(FAVOURABLE).all]
-            found = [hope for life in likely if (hope := self._hope(life, compare)) is not None]
+            found = list[Hope]()
+            for life in likely:
+                if (hope := self._hope(life, compare)) is not None:
+                    found.append(hope)
             wanted = len(self.constraint.rows)
             whole = all(map(any, zip(*[hope.now for hope in found], strict=True))) if found else not wanted
             hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))

@@ -64,9 +64,18 @@ class Listener:
         self._all_facts = facts
         self._doubts = doubts or Doubts()
         self._heard: dict[tuple[int, int, tuple[Fact, ...]], Hearing] = {}
+        self._accounts: dict[tuple[int, int], Listened] = {}
 
     def account(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
         """Read the claims of a message about some facts. Without ``lookup``, values from elsewhere count as right."""
+        if expected.values:
+            return self._read(expected, index, lookup)
+        key = (id(expected), index)  # nothing comes from elsewhere, so that whoever asks is told the same
+        if key not in self._accounts:
+            self._accounts[key] = self._read(expected, index, lookup)
+        return self._accounts[key]
+
+    def _read(self, expected: Expected, index: int, lookup: Lookup | None) -> Listened:
         message = cast("Message", self._timeline.events[index])
         heard, found = self._found(expected, index, lookup)
         given, doubts = list[Finding](), list[tuple[str, str]]()
@@ -94,7 +103,9 @@ class Listener:
 
     def _forbidden(self, expected: Expected, message: Message, lookup: Lookup | None) -> str | None:
         """What a message says and must not, in words."""
-        denied = [fact for one in forbidden(expected) if (fact := filled_in(one, expected, lookup))]
+        if not (unwanted := forbidden(expected)):
+            return None
+        denied = [fact for one in unwanted if (fact := filled_in(one, expected, lookup))]
         said = claims(message.content, denied, self.background) if denied else ()
         return next((f"{item.why}, which it must not" for item in said if item.outcome == "stated"), None)
 
@@ -191,7 +202,7 @@ class Listener:
             deeds=frozenset[str]().union(*kinds.values()),
             tools=frozenset(done),
             names=self._names,
-            people=tuple(self._people(frozenset(sent))),
+            people=self._people(frozenset(sent)),
             touched=frozenset(touched),
             home=home,
             labels=_labels([call.result for call in fine]),
@@ -206,13 +217,18 @@ class Listener:
         """The rows with a name that the session began with."""
         return _with_name([row for table in self._timeline.initial.tables.values() for row in table.values()])
 
-    def _people(self, sent: frozenset[str]) -> Iterator[tuple[frozenset[str], bool]]:
-        """The words by which a row with a name may be told, and whether words were sent to it."""
+    def _people(self, sent: frozenset[str]) -> tuple[tuple[frozenset[str], bool], ...]:
+        """The words that may name each row with a name, and whether words were sent to it."""
         made = [change.after for call in self._calls[1] for change in call.changes if change.after]
+        found = list[tuple[frozenset[str], bool]]()
         for row in (*self._named, *_with_name(made)):
-            texts = [value for value in row.values() if isinstance(value, str) and len(value) >= _TELLING]
-            words = [word for text in texts if len(text.split()) <= _TELLING for word in text.lower().split()]
-            yield frozenset(words), not sent.isdisjoint(texts)
+            texts, words = list[str](), set[str]()
+            for value in row.values():
+                if isinstance(value, str) and len(value) >= _TELLING:
+                    texts.append(value)
+                    words.update(split if len(split := value.lower().split()) <= _TELLING else ())
+            found.append((frozenset(words), not sent.isdisjoint(texts)))
+        return tuple(found)
 
 
 def _with_name(rows: Iterable[Row]) -> list[Row]:

@@ -140,11 +140,12 @@ class _Search:
         self.before = [0] * size
         for first, second in edges:
             self.before[at[second]] |= 1 << at[first]
-        self.references = [sum(1 << at[ref] for ref in similarities.references(node)) for node in order]
-        self.referrers = [
-            tuple(other for other, mask in enumerate(self.references) if mask >> position & 1)
-            for position in range(size)
-        ]
+        self.references = [0] * size
+        self.referrers: list[list[int]] = [[] for _ in order]
+        for position, node in enumerate(order):
+            for reference in similarities.references(node):
+                self.references[position] |= 1 << at[reference]
+                self.referrers[at[reference]].append(position)
         self.followers = _followers(self.before)
         # which nodes each is joined with by an edge or a reference, in either direction
         self.linked = [first | second for first, second in zip(self.before, self.references, strict=True)]
@@ -160,7 +161,7 @@ class _Search:
     def walk(self) -> dict[int, MatchedPlace]:
         """Build the assignment node by node."""
         open_, last, placed = (1 << len(self.order)) - 1, 0, dict[int, MatchedPlace]()
-        views = tuple(self.similarities.start(node) for node in self.order)
+        views = tuple([self.similarities.start(node) for node in self.order])
         target = self.value(open_, (0,) * len(self.order), views)
         while open_:
             for position, index, track in self._candidates(open_, last, views):

@@ -79,12 +79,13 @@ class StrictResult:
     @property
     def low(self) -> float:
         """The score with all doubts lost."""
-        return self.high if self.lost is None else min(self.lost, self.high)
+        high = self.high
+        return high if self.lost is None else min(self.lost, high)
 
     @property
     def score(self) -> float:
         """The middle of the interval; the score itself where nothing is in doubt."""
-        return (self.low + self.high) / 2
+        return self.high if self.lost is None else (self.low + self.high) / 2
 
 
 def evaluate(scenario: Scenario, trajectory: Trajectory, settled: Settled = NOTHING_SETTLED) -> StrictResult:
@@ -126,16 +127,18 @@ def _best(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictR
     result = _evaluated(scenario, trajectory, doubts)
     if result.milestone_score < FULL:
         for other in with_results(scenario, trajectory):
-            found = _evaluated(scenario, other, doubts)
+            found = _evaluated(scenario, other, doubts, put_in=True)
             if (found.score, found.milestone_score) > (result.score, result.milestone_score):
                 result = found
     return result
 
 
-def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictResult:
+def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts, *, put_in: bool = False) -> StrictResult:
     timeline = Timeline(trajectory, scenario.home)
     links, mined = links_of(scenario)
     nodes, placed = _placed(links, timeline, doubts)
+    if put_in:
+        placed = as_far_as_used(placed, links.before, timeline.events)
     fields, mines = _placed(mined, timeline, doubts)
     hit = [number for number, place in mines.items() if place.similarity >= threshold(scenario.minefields[number])]
     wanted = _wanted(scenario, nodes, placed)
@@ -187,7 +190,7 @@ def _placed(links: Links, timeline: Timeline, doubts: Doubts) -> tuple[StrictNod
     numbers = range(len(links.milestones))
     for number in numbers:
         nodes.at_best(number)  # the search asks for all of them, deep inside it
-    return nodes, as_far_as_used(match(nodes, numbers, links.edges), links.before, timeline.events)
+    return nodes, match(nodes, numbers, links.edges)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:
@@ -238,8 +241,10 @@ def _about(
     constraint: MessageConstraint,
 ) -> Iterator[tuple[int, Untruth]]:
     """The last word on what a milestone asks to be told, if that is false although what it rests on was done."""
+    if place.similarity >= FULL:
+        return
     resting = [placed.get(before) for before in nodes.before[number]]
-    if place.similarity >= FULL or any(item is None or item.similarity < FULL for item in resting):
+    if any(item is None or item.similarity < FULL for item in resting):
         return
     after = max((item.index for item in resting if item is not None), default=-1)
     lookup = nodes.lookup(number, nodes.slots(number, placed))
@@ -287,8 +292,9 @@ def _doubts(nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> Iterator[
     """The doubts on which milestones hang as they were placed."""
     said = dict(nodes.timeline.messages("agent", "user"))
     for number, place in placed.items():
-        lookup = nodes.lookup(number, nodes.slots(number, placed))
+        message = said.get(place.index)
         for constraint in filter(hears, nodes.milestones[number].constraints):
-            if message := said.get(place.index):
+            if message:
+                lookup = nodes.lookup(number, nodes.slots(number, placed))
                 for fact, why in nodes.listener.account(constraint.content, place.index, lookup).doubts:
                     yield Doubt(message.seq, nodes.milestones[number].id, fact, why)

@@ -149,10 +149,11 @@ class StrictNodes:
 
         return self._product(node, compare, judged, where)
 
-    def compare(self, node: int, slots: tuple[int, ...]) -> Compare:
-        """The comparison of a milestone's values, given the places of others."""
+    def compare(self, node: int, slots: tuple[int, ...], lookup: Lookup | None = None) -> Compare:
+        """The comparison of a milestone's values, given the places of others; ``lookup`` finds them, if known."""
         aspects = zip(self.aspects[node], slots, strict=False)
-        return Compare(self.lookup(node, slots), tuple(slot for (_, aspect), slot in aspects if aspect == CALL))
+        found = lookup or self.lookup(node, slots)
+        return Compare(found, tuple([slot for (_, aspect), slot in aspects if aspect == CALL]))
 
     def lookup(self, node: int, slots: tuple[int, ...]) -> Lookup:
         """Find a milestone's values, given the places of others."""

@@ -59,11 +59,11 @@ class Timeline:
 
     def versions(self, table: str) -> Sequence[int]:
         """The number of a table's version after each event."""
-        return self._numbered(table)[0]
+        return (self._versions.get(table) or self._numbered(table))[0]
 
     def tables(self, name: str) -> Sequence[Rows]:
         """The rows of every version by id."""
-        return self._numbered(name)[1]
+        return (self._versions.get(name) or self._numbered(name))[1]
 
     def calls(self, tool: str) -> Sequence[tuple[int, ToolCall]]:
         """The agent's calls of a tool, with their indexes. A tool that was not offered goes by what it was called."""
@@ -76,27 +76,26 @@ class Timeline:
     def lives(self, table: str) -> Sequence[Life]:
         """All rows that the table held after any event, and at the start."""
         if table not in self._lives:
-            versions, tables = self._numbered(table)
+            versions, tables = self.versions(table), self.tables(table)
             changes = [(versions[index], change) for index, change in self._changes.get(table, ())]
             self._lives[table] = lives(tables[0], changes, len(tables))
         return self._lives[table]
 
     def _numbered(self, name: str) -> tuple[list[int], list[Rows]]:
-        if name not in self._versions:
-            tables, numbers, length = [self.start.table(name)], list[int](), len(self.events)
-            edited, edited_at = dict[str, Row](), -1
-            for index, change in self._changes.get(name, ()):
-                if index != edited_at:  # all changes of one event make one version
-                    numbers += [len(tables) - 1] * (index - len(numbers))
-                    edited, edited_at = dict(tables[-1]), index
-                    tables.append(edited)
-                if change.after is None:
-                    edited.pop(change.key, None)
-                else:
-                    edited[change.key] = change.after
-            numbers += [len(tables) - 1] * (length - len(numbers))
-            self._versions[name] = (numbers, tables)
-        return self._versions[name]
+        tables, numbers, length = [self.start.table(name)], list[int](), len(self.events)
+        edited, edited_at = dict[str, Row](), -1
+        for index, change in self._changes.get(name, ()):
+            if index != edited_at:  # all changes of one event make one version
+                numbers += [len(tables) - 1] * (index - len(numbers))
+                edited, edited_at = dict(tables[-1]), index
+                tables.append(edited)
+            if change.after is None:
+                edited.pop(change.key, None)
+            else:
+                edited[change.key] = change.after
+        numbers += [len(tables) - 1] * (length - len(numbers))
+        self._versions[name] = (numbers, tables)
+        return numbers, tables
 
 
 def opening_index(trajectory: Trajectory) -> int | None:

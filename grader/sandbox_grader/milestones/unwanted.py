@@ -99,18 +99,21 @@ def unwanted(
     done, because nothing works before: the first call that changes anything by the tool that opens it.
     """
     home = scenario.home
-    calls = [item for item in trajectory.events if isinstance(item, ToolCall)]
-    openers = [home.gates[name].opened_by for name in scenario.gates]
-    acting = [item for item in calls if item.caller == "agent" and item.changes]
-    opening = {next((item.seq for item in acting if item.tool == name), None) for name in openers}
-    others = [change for item in calls if item.caller != "agent" for change in item.changes]
-    around = _Around(
-        start,
-        end,
-        wanted,
-        frozenset(name for name, schema in home.tables.items() if schema.lasting),
-        {(change.table, change.key): change.after for change in others if change.before is None and change.after},
-    )
+    acting, brought = list[ToolCall](), dict[tuple[str, str], Row]()
+    for event in trajectory.events:
+        if isinstance(event, ToolCall) and event.changes:
+            if event.caller == "agent":
+                acting.append(event)
+                continue
+            for change in event.changes:
+                if change.before is None and change.after:
+                    brought[change.table, change.key] = change.after
+    opening = set[int]()
+    for name in scenario.gates:
+        opener = home.gates[name].opened_by
+        opening.update([item.seq for item in acting if item.tool == opener][:1])
+    lasting = frozenset([name for name, schema in home.tables.items() if schema.lasting])
+    around = _Around(start, end, wanted, lasting, brought)
     found: list[Unwanted] = []
     told = set[tuple[str, str, str]]()
     for event in reversed(acting):
