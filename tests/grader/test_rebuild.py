@@ -1,6 +1,7 @@
 """Logs of our tools that came back from other formats without state: it is rebuilt, checked, and graded."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from sandbox_grader.exporters import exporter
 from sandbox_grader.grading.rebuild import Mismatch, rebuilt
-from sandbox_grader.grading.rebuild import _same as compared  # pyright: ignore[reportPrivateUsage]
+from sandbox_grader.grading.served import alike as compared
 from sandbox_grader.importers import importer
 from sandbox_grader.reporting.grade_logs import grade_logs, graded
 from sandbox_scenarios import Suite
@@ -176,12 +177,30 @@ class TestForeignTools:
         assert found.warnings == ("session.jsonl: left out, as they are no tools of 'wifi_off': TodoWrite (2)",)
         assert [call.tool for call in calls(found.trajectory)] == ["set_wifi_status"]
 
-    @each("mark", ["_", "-", "__", ".", ":", "/"])
-    def test_what_a_host_puts_before_a_name_does_not_make_it_foreign(self, mark: str, suite: Suite, tmp_path: Path):
+    @each("form", [*(f"my-server{mark}{{}}" for mark in ("_", "-", "__", "___", ".", ":", "/", "#", " → ")),
+        "{}_mcp_phone", "functions.{}:0", "phone_mcp_{}"])  # fmt: skip
+    def test_what_a_host_adds_to_a_name_does_not_make_it_foreign(self, form: str, suite: Suite, tmp_path: Path):
         scenario = suite.get("wifi_off")
         log = returned(played(scenario), "openai-chat", tmp_path)
-        name = f"my-server{mark}set_wifi_status"
+        name = form.format("set_wifi_status")
         assert graded(edited(log, "set_wifi_status", name=name, tool=name), scenario).scores.score == 1
+
+    @each(("host", "arguments"), [
+        ("use_mcp_tool", {"server_name": "s", "tool_name": "set_wifi_status", "arguments": '{"on": false}'}),
+        ("CallMcpTool", {"server": "s", "toolName": "set_wifi_status", "arguments": {"on": False}}),
+        ("execute_tool", {"tool": "s__set_wifi_status", "input": {"on": False}}),
+    ])  # fmt: skip
+    def test_a_call_that_a_tool_of_the_host_passes_on_is_a_call_of_ours(
+        self, host: str, arguments: dict[str, Any], suite: Suite, tmp_path: Path
+    ):
+        exported = exporter("openai-chat")(played(suite.get("wifi_off")))
+        calling = next(message for message in exported["messages"] if message.get("tool_calls"))
+        calling["tool_calls"][0]["function"] = {"name": host, "arguments": json.dumps(arguments)}
+        (tmp_path / "log.json").write_text(json.dumps(exported))
+        [session] = importer("openai-chat")([tmp_path / "log.json"])
+        [call] = calls(log := assemble(session.events, "log"))
+        assert (call.meta["through"], dict(call.arguments)) == (host, {"on": False})
+        assert graded(log, suite.get("wifi_off")).scores.score == 1
 
     def test_a_tool_that_ends_like_one_of_ours_is_foreign_beside_it(self, suite: Suite, tmp_path: Path):
         log = returned(played(suite.get("wifi_off")), "openai-chat", tmp_path)
@@ -190,10 +209,40 @@ class TestForeignTools:
         assert found.foreign == {"router_set_wifi_status": 1}
 
 
-SERVED = ("landlord_number", "bank_not_monday", "colleagues_to_friends", "forget_number", "car_fixed")
+SERVED = ("landlord_number", "bank_not_monday", "colleagues_to_friends", "forget_number", "car_fixed", "oldest_text")
 
 
-@each("form", ["text", "structured", "blocks", "whole", "carried"])
+def plainly(value: Any) -> Any:
+    """A result of a log as plain JSON values."""
+    return json.loads(json.dumps(value, default=dict))
+
+
+def whole(text: str, structured: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "structuredContent": structured, "isError": False}
+
+
+KEPT: dict[str, Callable[[str, Any], Any]] = {
+    "text": lambda text, _: text,
+    "structured": lambda _, structured: structured,
+    "blocks": lambda text, _: [{"type": "text", "text": text}],
+    "whole": whole,
+    "carried": lambda text, _: {"output": text},
+    "python": lambda _, structured: repr(structured),
+    "python parts": lambda text, _: f"[TextContent(type='text', text={text!r}, annotations=None)]",
+    "python whole": lambda text, told: (
+        f"meta=None content=[TextContent(type='text', text={text!r})] structured={told!r}"
+    ),
+    "below a line": lambda text, _: f"Wall time: 0.0400 seconds\nOutput:\n{text}",
+    "below another": lambda text, _: f"[use_mcp_tool for 'sandbox'] Result:\n{text}",
+    "above a reminder": lambda text, _: f"{text}\n\n<system-reminder>\nMind your todos [2].\n</system-reminder>",
+    "fenced": lambda text, _: f"```json\n{text}\n```",
+    "part as text": lambda text, _: json.dumps({"type": "text", "text": text, "annotations": None}),
+    "snake": lambda _, structured: {"structured_content": structured},
+    "bare": lambda _, structured: "" if structured == {"result": None} else structured,
+}
+
+
+@each("form", sorted(KEPT))
 @each("name", SERVED)
 def test_what_our_server_sent_is_recognised_in_the_forms_in_which_hosts_keep_it(
     name: str, form: str, suite: Suite, tmp_path: Path
@@ -203,20 +252,21 @@ def test_what_our_server_sent_is_recognised_in_the_forms_in_which_hosts_keep_it(
     shown = actions(scenario)
 
     def kept(call: ToolCall) -> Any:
-        wrapped = shown[call.name].tool.wrapped
-        structured = {"result": call.result} if wrapped else call.result
-        text = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
-        blocks = [{"type": "text", "text": text}]
-        whole = {"content": blocks, "structuredContent": structured, "isError": False}
-        return {"text": text, "structured": structured, "blocks": blocks, "whole": whole, "carried": {"output": text}}[
-            form
-        ]
+        result = plainly(call.result)
+        structured = {"result": result} if shown[call.name].tool.wrapped else result
+        return KEPT[form](json.dumps(structured, ensure_ascii=False, separators=(",", ":")), structured)
 
     log = returned(before, "openai-chat", tmp_path)
     events = [replace(e, result=kept(e)) if isinstance(e, ToolCall) and not e.error else e for e in log.events]
     found = graded(replace(log, events=tuple(events)), scenario)
     assert (found.scores.score, found.warnings) == (1, ())
     assert [call.result for call in calls(found.trajectory)] == [call.result for call in calls(before)]
+
+
+@each("other", ['{"result": 1}', "[use_mcp_tool] Result:\n{}", "null and void", "Output: [null, {}]"])
+def test_what_our_server_did_not_send_is_told(other: str, suite: Suite, tmp_path: Path):
+    log = edited(returned(played(suite.get("wifi_off")), "openai-chat", tmp_path), "set_wifi_status", result=other)
+    assert len(redone(log, suite.get("wifi_off"))[1]) == 1
 
 
 @each("text", ["PermissionError: {}", "Error executing tool: PermissionError: {}", '{{"error":"PermissionError: {}"}}'])

@@ -2,11 +2,10 @@
 
 Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. Where the world is a
 tape and a scenario asks for calls and messages alone, nothing is carried out and the log is judged as it is, since a
-tape knows only what was once asked. A result counts as the same in every form in which hosts keep what our server sent:
-the value, the object that carries it, the text of either, or the whole result. Calls of tools that are not the
-scenario's cannot touch its world; they are left out and counted. Ids are those that the log tells; time is the log's
-where that is the scenario's, else every event takes one step. Other forms of log tell times roughly if at all, so
-moments that are less than ``DRIFT`` seconds apart are the same. Calls that never ran, or that failed, change nothing.
+tape knows only what was once asked. A result counts as the same in every form in which hosts keep what our server
+sent. Calls of tools that are not the scenario's cannot touch its world; they are left out and counted. Ids are those
+that the log tells; time is the log's where that is the scenario's, else every event takes one step. Calls that never
+ran, or that failed, change nothing.
 """
 
 import copy
@@ -15,8 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from itertools import groupby, islice, permutations
+from itertools import chain, groupby, islice, permutations
 from typing import Any
 
 from sandbox_scenarios.model import Scenario, TableConstraint
@@ -24,28 +22,20 @@ from sandbox_scenarios.stage import FallenDue, Stage
 from sandbox_scenarios.variants import actions, without_faults
 
 from sandbox_grader.grading.course import is_replay
-from sandbox_grader.grading.values import is_array, is_number, is_object, same_value, within_floats
-from sandbox_mcp.engine.bounded import loads
+from sandbox_grader.grading.served import DRIFT, alike, forms, inside, last_form, texts_in
+from sandbox_grader.grading.values import is_number, within_floats
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.calling import without_arguments
-from sandbox_mcp.engine.tools.results import unwrapped
 from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory
 from sandbox_mcp.engine.world import Clock, IdStream
 from sandbox_mcp.engine.world.faults import CHECKED
 from sandbox_mcp.engine.worlds import TAPE
 
-DRIFT = 60.0
 HOUR, YEAR = 3600.0, 366 * 86400.0
-MOMENT = 1e8
-"""From here on a number may be a time in seconds since 1970."""
 REFUSALS = ("ConfirmationRequiredError", "SessionOverError")
 """What the session of any world, and no tool, answers a call with, beside the errors of closed gates."""
-MARKS = "_-.:/"
-"""What stands between a host's name for a server and the name of a tool."""
-CARRIERS = frozenset({"result", "output", "content", "response", "value", "structuredContent", "text"})
-"""Members under which hosts keep what a tool gave."""
-WRAPPED = 4
-"""How deep a result may be wrapped in others."""
+BEHIND = re.compile(r"(?::\d{1,4}|_mcp_[\w-]{1,60})\Z")
+"""What hosts put behind the name of a tool: the number of the call, or the name of its server."""
 ORDERS = 24
 """How many orders of calls that were sent together are tried."""
 _CLASS = re.compile(r"\b[A-Za-z_]{1,60}(?:Error|Exception)\b")
@@ -234,7 +224,7 @@ class _Reenactment:
         """The call with the changes that it makes, once its outcome is known to be the recorded one."""
         self._hear_time(event)
         running, bound = self._stage.running, self._bound(event)
-        ids = [form for form in forms(event.result) if isinstance(form, str)]
+        ids = [form for form in (*forms(event.result), *inside(event.result)) if isinstance(form, str)]
         tells_id = bool(ids) and bound.tool is not None and bound.tool.wrapped
         running.ids = _ToldIds("", ids[-1]) if tells_id else self._ids
         if isinstance(bound, Outcome):
@@ -249,7 +239,7 @@ class _Reenactment:
     def _hear_time(self, event: ToolCall) -> None:
         """Set the clock by what a tool that tells the time has told."""
         tool = self._tools.of(event)
-        told = next((form for form in forms(event.result) if is_number(form)), None)
+        told = next((form for form in chain(forms(event.result), inside(event.result)) if is_number(form)), None)
         if tool is None or tool.tool.name != self._stage.home.hints.clock or told is None:
             return
         moment = float(within_floats(told))
@@ -276,7 +266,8 @@ class _Reenactment:
             return replace(told, result=None, error=fault)
         if fault is None:
             recorded = event.result if event.error is None else event.error.message
-            same = next((form for form in forms(recorded) if _same(form, outcome.result)), MISSING)
+            found = chain(forms(recorded), inside(recorded))
+            same = next((form for form in found if alike(form, outcome.result)), MISSING)
             if same is not MISSING:
                 return replace(told, result=same, error=None)
         again = fault.text if fault else _text(outcome.result)
@@ -314,43 +305,18 @@ class _OurTools:
 
 
 def _is_behind(name: str, tool: str) -> bool:
-    return name.endswith(tool) and name[: -len(tool)][-1:] in MARKS and len(name) > len(tool)
-
-
-def forms(recorded: Any, deep: int = 0) -> Iterator[Any]:
-    """Every value that a recorded result may stand for, itself first: what it carries, and what its text says."""
-    yield recorded
-    if deep == WRAPPED:
-        return
-    if is_object(recorded):
-        inner = [unwrapped(recorded)] if "result" in recorded else []
-        if "notices" in recorded:
-            inner.append({name: value for name, value in recorded.items() if name != "notices"})
-        inner += [value for name, value in recorded.items() if name in CARRIERS]
-        for value in inner:
-            if value is not recorded:
-                yield from forms(value, deep + 1)
-    elif is_array(recorded) and len(recorded) == 1 and is_object(recorded[0]) and recorded[0].keys() & {"text", "json"}:
-        yield from forms(recorded[0].get("text", recorded[0].get("json")), deep + 1)
-    elif isinstance(recorded, str) and recorded[:1] in '{["ntf-0123456789':
-        try:
-            value: Any = loads(recorded)
-        except (ValueError, RecursionError):
-            return
-        yield from forms(value, deep + 1)
-
-
-def last_form(recorded: Any) -> Any:
-    """What a recorded result carries, if it carries anything."""
-    return list(forms(recorded))[-1]
+    """True if a host made the name from that of a tool, before which anything but a letter or a digit stands."""
+    return any(
+        bare.endswith(tool) and len(name) > len(tool) and not bare[: -len(tool)][-1:].isalnum()
+        for bare in (name, BEHIND.sub("", name))
+    )
 
 
 def _tells(event: ToolCall, fault: CallError) -> bool:
     """True if what a log recorded of a call is this failure, perhaps in a host's own words."""
     if event.error is None:
-        said = [form for form in forms(event.result) if isinstance(form, str)]
-        said += [str(form["error"]) for form in forms(event.result) if is_object(form) and form.get("error")]
-        return any(fault.text in text or text.startswith(f"{fault.type}:") for text in said)
+        message = without_arguments(fault.message)
+        return any(message in text or text.startswith(f"{fault.type}:") for text in texts_in(event.result))
     text = f"{event.error.type} {event.error.message}"
     if fault.type in text or without_arguments(fault.message) in without_arguments(text):
         return True
@@ -372,29 +338,6 @@ def _is_timed(trajectory: Trajectory, clock: Clock) -> bool:
     return (
         bool(times) and abs(times[0] - clock.now) <= HOUR and max(times) - clock.now <= YEAR and times == sorted(times)
     )
-
-
-def _same(recorded: Any, again: Any) -> bool:
-    """True if two results are the same, where moments may be up to ``DRIFT`` seconds apart."""
-    if is_object(recorded) and is_object(again):
-        return all(_same(recorded.get(name), again.get(name)) for name in recorded.keys() | again.keys())
-    if is_array(recorded) and is_array(again):
-        return len(recorded) == len(again) and all(_same(a, b) for a, b in zip(recorded, again, strict=True))
-    if same_value(recorded, again):
-        return True
-    one, other = _moment(recorded), _moment(again)
-    return one is not None and other is not None and abs(one - other) < DRIFT
-
-
-def _moment(value: Any) -> float | None:
-    """Seconds since the epoch of a number, or of a text as ISO 8601 writes date and time; None of anything else."""
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value) if len(value) > len("2026-01-02T") else None
-        except ValueError:
-            return None
-        return moment and moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-    return value if is_number(value) and MOMENT <= value < 100 * MOMENT else None
 
 
 def _text(value: Any) -> str:

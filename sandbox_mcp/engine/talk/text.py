@@ -16,11 +16,25 @@ LONGEST = 12_000
 _KEPT = 512
 """So many messages are remembered as they were read: several readers look at one."""
 
-_REASONING = Lazy(
-    r"<(think|thinking|thought|reasoning|reflection|scratchpad)>(?:(?!</\1>).)*+(?:</\1>|\Z)"
-    r"|\A(?:(?!</?think).)*+</think(?:ing)?>",
-    WORDY | re.DOTALL,
+_THINKS = any_case(
+    r"<(?P<tag>(?:[a-z]{1,12}[:_]|ant)?think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)>|\[(?P<square>THINK)\]"
+    r"|(?P<special><\|think\|>|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|inner_prefix\|>|<unused94>|◁think▷"
+    r"|<\|channel>thought|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>)"
 )
+"""Beginnings of what a model thinks, in the templates of many."""
+_SPECIAL = {
+    "<|think|>": "<|/think|>", "<|begin_of_thought|>": "<|end_of_thought|>", "<|start_thinking|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>", "<unused94>": "<unused95>", "◁think▷": "◁/think▷",
+    "<|channel>thought": "<channel|>",
+}  # fmt: skip
+_THOUGHT = any_case(r"</(?:[a-z]{1,12}[:_]|ant)?think(?:ing)?>|\[/THINK\]|◁/think▷")
+"""Ends of thoughts that a template may have begun for the model."""
+_ANSWERS = any_case(r"\s*<(?P<tag>answer|response)>(.*)</(?P=tag)>\s*")
+_MARKS = Lazy(
+    r"(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|return\|>\Z"
+    r"|<\|(?:begin_of_solution|end_of_solution|START_RESPONSE|END_RESPONSE)\|>"
+)
+"""Marks around an answer that stands behind thoughts."""
 _FENCE = Lazy(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
 _RAW = Lazy(
     r"^[ \t]*(?:```|~~~)(?:json|python|tool_call|xml|yaml)[ \t]*\n(?:(?!^[ \t]*(?:```|~~~)).*\n?)*+(?:^[ \t]*(?:```"
@@ -29,18 +43,54 @@ _RAW = Lazy(
 )
 
 
-def without_reasoning(message: str) -> str:
-    r"""A message without the reasoning that some models write into it between tags, closed or not.
+def parted(message: str) -> tuple[str, str]:
+    r"""The thoughts that a model wrote into a message, and the message without them.
 
-    What stands before a closing tag that was never opened is reasoning, too: chat templates open it for the model.
+    Thoughts stand between tags; those at the beginning of a message or of a line need not be closed, and before a
+    closing tag that was never opened stand those that a chat template opened for the model.
 
-    >>> without_reasoning("<think>They want 8.\nI see.</think>\nIt is 8.")
-    'It is 8.'
+    >>> parted("<think>They want 8.\nI see.</think>\nIt is 8.")
+    ('They want 8.\nI see.', 'It is 8.')
+    >>> parted("Use the tag <think> for it.")
+    ('', 'Use the tag <think> for it.')
     """
-    if "<" not in message or ">" not in message:
-        return message
-    bare = _REASONING.sub("", message)
-    return bare.strip() if bare != message else message
+    if "<" not in message and "[" not in message and "◁" not in message:
+        return "", message
+    thoughts, said, at = list[str](), list[str](), 0
+    begun, ended = _THINKS.search(message), _THOUGHT.search(message)
+    if ended is not None and (begun is None or ended.start() < begun.start()):
+        thoughts.append(message[: ended.start()])
+        at = ended.end()
+    absent = set[str]()
+    kept = at
+    while (begun := _THINKS.search(message, at)) is not None:
+        before, at, end = message[kept : begun.start()], begun.end(), _end_of(begun)
+        closed = None if end in absent else re.compile(re.escape(end), WORDY).search(message, at)
+        if closed is None:
+            absent.add(end)
+            if "".join((*said, before)).strip() and not before.endswith("\n"):
+                continue
+        said.append(before)
+        thoughts.append(message[at : closed.start() if closed else None])
+        kept = at = closed.end() if closed else len(message)
+    rest = _MARKS.sub("", "".join((*said, message[kept:])))
+    if not thoughts:
+        return "", rest
+    rest = rest.strip()
+    answer = _ANSWERS.fullmatch(rest)
+    told = filter(None, (thought.strip() for thought in thoughts))
+    return "\n".join(told), answer[2].strip() if answer else rest
+
+
+def _end_of(begun: re.Match[str]) -> str:
+    if begun["tag"]:
+        return f"</{begun['tag']}>"
+    return "[/THINK]" if begun["square"] else _SPECIAL.get(begun["special"].lower(), "<|end|>")
+
+
+def without_reasoning(message: str) -> str:
+    """A message without the reasoning that some models write into it."""
+    return parted(message)[1]
 
 
 def without_code(text: str) -> str:

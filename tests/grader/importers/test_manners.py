@@ -2,9 +2,10 @@
 
 import json
 
-from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in
+from sandbox_grader.importers.reading.manners import failure_in, speakers_in, tokens_in
 from sandbox_grader.importers.reading.values import decode, failure
 
+from sandbox_mcp.engine.talk.text import parted
 from tests.each import each
 
 FAILURES = [
@@ -30,13 +31,40 @@ FAILURES = [
     '{"output": "", "exit_code": 127}',
     "return_code: 1\nstdout: nothing",
     "Tool 'find' timed out after 5 seconds",
+    "Tool with name find not found. Please select a tool that is available.",
+    "Tool input validation failed for find. Please fix the following errors and try again:\n- on: Required",
+    "Claude requested permissions to use mcp__s__find, but you haven't granted it yet.",
+    "user cancelled MCP tool call",
+    "[Operation Cancelled] Reason: User denied execution.",
+    "tool call error: tool call failed for `s/find`\n\nCaused by:\n    nope",
+    "MCP tool 'find' reported tool error for function call: {}",
+    "An error occurred invoking 'find'.",
+    "requests.exceptions.ConnectTimeout: nope",
+    "ValueError('nope')",
+    "TimeoutError",
+    "Request failed with status code 500",
+    "404 Client Error: Not Found for url: https://x",
+    '{"status": "error", "message": "nope"}',
+    '{"success": false, "error": "nope", "data": null}',
+    '{"ok": false, "reason": "no such account"}',
+    '{"is_error": true, "content": []}',
 ]
 REMINDER = "<system-reminder>\nx\n</system-reminder>"
+HOOK = "<session-start-hook>x</session-start-hook>"
+TEAM = '<teammate-message id="a">x</teammate-message>'
 RESULTS = [
     "Errors found in the log: none",
     "Error-free run, 12 of 12",
     "Error rate: 0.1 %",
     "Errors: 0",
+    "Error code list: 404 means not found",
+    "Error in translation was fixed",
+    "User rejected offers: 4",
+    "The tool is available in blue.",
+    "TypeError in JavaScript explained",
+    '{"status": "failed", "orders": 3}',
+    '{"message": "Your order failed to ship", "order": {"id": 3}}',
+    '{"success": true, "error": ""}',
     "exit code: 0\ndone",
     '{"return_code": 0, "stdout": "ok"}',
     '{"error": null, "rows": [1]}',
@@ -84,6 +112,14 @@ def test_the_class_of_an_error_is_found_behind_what_a_host_puts_before_it(text: 
         ("<b>bold</b> is what I want", [("<b>bold</b> is what I want", False)]),
         ("Why does it say <system-reminder> there?", [("Why does it say <system-reminder> there?", False)]),
         (f"{REMINDER}\n<skill>a</skill>", [(REMINDER, True), ("<skill>a</skill>", True)]),
+        ("Off.\n[Request interrupted by user]", [("Off.", False), ("[Request interrupted by user]", True)]),
+        (f"{HOOK}\nOff.", [(HOOK, True), ("Off.", False)]),
+        (f"Off.\n{TEAM}", [("Off.", False), (TEAM, True)]),
+        ("<context>x</context>\n<user_query>\nOff.\n</user_query>", [("<context>x</context>", True), ("Off.", False)]),
+        (f"<task>\nOff.\n</task>\n{TEAM}", [("Off.", False), (TEAM, True)]),
+        ("<task>Off.</task> and <b>now</b>", [("<task>Off.</task> and <b>now</b>", False)]),
+        ("<document_name>x</document_name> sort it", [("<document_name>x</document_name> sort it", False)]),
+        ("Stop hook feedback:\n- x", [("Stop hook feedback:\n- x", True)]),
     ],
     ids=str,
 )  # fmt: skip
@@ -103,6 +139,12 @@ def test_what_the_host_says_in_the_users_place_is_told_from_the_users_words(
         ("<thinking>a</thinking><thinking>b</thinking>Off.", "a\nb", "Off."),
         ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Off.", "hm", "Off."),
         ("Use the tag <think> for it.", "", "Use the tag <think> for it."),
+        ("<seed:think>hm</seed:think>Off.", "hm", "Off."),
+        ("<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Off.<|END_RESPONSE|>", "hm", "Off."),
+        ("◁think▷hm◁/think▷Off.", "hm", "Off."),
+        ("<think>hm</think><answer>Off.</answer>", "hm", "Off."),
+        ("<think>a</think>Off.<think>b</think>", "a\nb", "Off."),
+        ("<|channel>thought\nhm<channel|>Off.", "hm", "Off."),
         ("a < b", "", "a < b"),
     ],
 )

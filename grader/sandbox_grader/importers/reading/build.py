@@ -16,9 +16,10 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
-from sandbox_grader.importers.reading.manners import failure_in, parted, speakers_in, tokens_in, words_of
-from sandbox_grader.importers.reading.values import Given, canonical, decode, failure, seconds, zoned
+from sandbox_grader.importers.reading.manners import carried_in, failure_in, speakers_in, tokens_in, words_of
+from sandbox_grader.importers.reading.values import Given, arguments_of, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.engine.plurals import counted
+from sandbox_mcp.engine.talk.text import parted
 from sandbox_mcp.engine.trajectory import (
     CallError,
     EndReason,
@@ -197,9 +198,14 @@ class SessionBuilder:
     ) -> OpenCall:
         """Add a call. Its result is missing until :meth:`settle` or :meth:`answer` gives it.
 
-        ``offered`` tells that the tool was there, whether it is among the definitions or not.
+        ``offered`` tells that the tool was there, whether it is among the definitions or not. A call of a host's tool
+        that calls another one by its name is a call of that one.
         """
         seq, wall = self._next(stamp)
+        through = name
+        if (carried := carried_in(name, given.arguments)) is not None:
+            name, given, offered = carried[0], arguments_of(carried[1]), True
+            meta["through"] = through
         wanted = unique = id_ or f"call-{seq}"
         number = self._ids.get(wanted, 2)
         while unique in self._ids:
@@ -212,7 +218,7 @@ class SessionBuilder:
             seq=seq, clock=0.0, call=unique, batch=batch, caller=caller, name=name, tool=canonical(name),
             arguments=given.arguments, raw_arguments=given.raw, meta=meta, wall=wall,
         )  # fmt: skip
-        opened = OpenCall(len(self._events), id_, name, batch)
+        opened = OpenCall(len(self._events), id_, through, batch)
         if offered:
             self._certain.add(opened.index)
         if given.free:

@@ -1,4 +1,4 @@
-"""Manners of hosts, as data: how they write that a call failed, what they say in the user's name, where thoughts are.
+"""Manners of hosts, as data: how they tell failures, speak in the user's name, keep thoughts, and pass calls on.
 
 Policy: a text counts as a failure where it begins with a sentence that a host, an SDK or Python writes for failures and
 for nothing else; a result that merely speaks of errors is a result. What a host puts into the user's place is told by
@@ -13,20 +13,35 @@ from sandbox_grader.grading.values import is_array, is_object
 from sandbox_mcp.engine.world.faults import ErrorKind
 
 FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
-    ("unknown_tool", r"(?:No such tool available|Unknown tool|Tool \S{1,200} not found|unsupported call)\b"),
-    ("unknown_tool", r"Error: \S{1,200} is not a valid tool\b"),
+    ("unknown_tool", r"(?:No such tool available|No tool named|Unknown tool|Could not find tool|unsupported call)\b"),
+    ("unknown_tool", r"(?:The )?[Tt]ool (?:with name )?\S{0,200} ?(?:not found|is not available)(?=[.:;,]|\Z| in\b)"),
+    ("unknown_tool", r"(?:The )?[Tt]ool \S{1,200} does not exist\b|Error: \S{1,200} is not a valid tool\b"),
+    ("unknown_tool", r"Error executing tool\. Tool \S{1,200} not found"),
     ("invalid_format", r"(?:Input|Output) validation error\b|InputValidationError\b|MCP error -32602\b"),
-    ("invalid_format", r"(?:failed|unable) to parse (?:function |tool |call )?arguments\b|\d+ validation errors?"),
-    ("refused", r"aborted by user\b|(?:Tool|Command) (?:execution |call )?(?:was )?(?:denied|rejected|cancell?ed)\b"),
-    ("refused", r"(?:The user|User) (?:doesn't want to|does not want to|rejected|denied|declined|chose not)\b"),
+    ("invalid_format", r"(?:failed|unable) to parse (?:function |tool |call )?arguments\b|\d+ validation errors?\b"),
+    ("invalid_format", r"Tool (?:input|output) validation failed\b"),
+    ("invalid_format", r"Invalid (?:arguments|parameters|params) (?:for|provided)\b"),
+    ("refused", r"aborted by user\b|(?:The )?(?:[Tt]ool|Command) (?:\w{1,20} )?(?:was )?(?:denied|rejected)\b"),
+    ("refused", r"(?:Tool|Command) (?:execution |call |use )?(?:was )?(?:cancell?ed|interrupted)\b"),
+    ("refused", r"\[(?:[Tt]ool (?:\w{1,20}) (?:aborted|interrupted|cancell?ed|denied)|Operation Cancelled)\]"),
+    ("refused", r"(?:The user|User) (?:doesn't want to|does not want to|chose not to)\b"),
+    ("refused", r"(?:The )?[Uu]ser (?:rejected|denied|declined|cancell?ed) (?:th|your|permission|tool|MCP|request)"),
     ("refused", r"\[Request (?:interrupted|cancell?ed) by user|exec command rejected by user"),
-    ("execution", r"An error occurred while running the tool\b|Tool execution (?:failed|aborted|error|timed out)\b"),
+    ("refused", r"Permission to use \S{1,200} has been denied|\S{1,60} requested permissions to\b"),
+    ("execution", r"An error occurred (?:while|when|during|in|invoking|executing|calling|running)\b"),
+    ("execution", r"Tool execution (?:failed|aborted|error|timed out)\b|(?:I )?[Ee]ncountered (?:an )?error\b"),
     ("execution", r"Traceback \(most recent call last\):|MCP error -?\d+|<tool_use_error>|<error>"),
-    ("execution", r"(?:Error|ERROR|error|Permission denied|Access denied):"),
-    ("execution", r"Error (?:executing|calling|invoking|running|while|when|in|from|code|occurred|during|processing)\b"),
-    ("execution", r"Failed to (?:execute|call|invoke|run) (?:the )?(?:tool|function|command)\b|Tool call failed\b"),
-    ("execution", r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:\([^)\n]{0,60}\))?:(?= |\Z|\n)"),
-    ("execution", r"(?:Tool |Request |Command )?\S{0,80} ?timed out(?: after|\Z)|Timed out waiting\b"),
+    ("execution", r"(?:Error|ERROR|error|Permission denied|Access denied|tool call error|[Ee]xecution error):"),
+    ("execution", r"Error (?:executing|calling|invoking|running|while|when|occurred|during|processing)\b"),
+    ("execution", r"Error in (?:calling|executing|running|tool|function)\b|Execution error in\b"),
+    ("execution", r"Error from (?:server|tool)\b|Error code:? ?-?\d|[Tt]ool call failed\b"),
+    ("execution", r"Failed to (?:execute|call|invoke|run) (?:the )?(?:[Tt]ool|function|command)\b"),
+    ("execution", r"(?:MCP tool \S{1,200} reported tool error|(?:exec_command|apply_patch verification) failed)\b"),
+    ("execution", r"Command failed\b|(?:HTTP|HTTP error|Request failed with status(?: code)?) [45]\d\d\b"),
+    ("execution", r"[45]\d\d (?:Client|Server) Error:|(?:\w{1,60}\.){0,8}(?:exceptions?|errors?)\.[A-Z]\w{0,60}: "),
+    ("execution", r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:\([^)\n]{0,60}\))?(?::[ \n]|:?\Z)"),
+    ("execution", r"[A-Z]\w{0,60}(?:Error|Exception)\((?:'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"),?\)\Z"),
+    ("execution", r"(?:Tool |Request |[Cc]ommand )?\S{0,80} ?timed out(?: after|\Z)|Timed out (?:while )?waiting\b"),
 )  # fmt: skip
 """The kind of a failure to how its text begins, the first that fits counts."""
 CODES: Final = re.compile(
@@ -37,10 +52,17 @@ CODES: Final = re.compile(
 """How a text begins that tells the exit code of a command; another code than 0 is a failure."""
 CODED: Final = ("return_code", "returncode", "exit_code", "exitCode", "returnCode")
 FAULTY: Final = ("error", "errorText", "error_message", "errorMessage")
+WHY: Final = ("message", "reason", "detail")
 BESIDE_FAULTS: Final = frozenset(
-    {*FAULTY, "code", "status", "message", "type", "error_type", "error_code", "details", "success", "ok", "isError"}
-)
+    {
+        *FAULTY, "code", "status", "message", "type", "error_type", "error_code", "details", "detail", "reason",
+        "success", "ok", "isError", "is_error", "validationErrors",
+    }
+)  # fmt: skip
 """Members of an object that is nothing but an account of a failure."""
+UNDONE: Final = ("error", "failed", "failure")
+ERRORS: Final = ("isError", "is_error")
+"""States of a call that failed, and the flags of MCP's results."""
 _FAILED: Final[tuple[tuple[ErrorKind, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(rf"\A\s*(?:{begins})")) for kind, begins in FAILED
 )
@@ -50,8 +72,10 @@ def failure_in(text: str, value: Any) -> ErrorKind | None:
     """The kind of failure that a result's text, or the value it stands for, tells; None where it tells of none."""
     if is_object(value):
         codes = [code for name in CODED if isinstance(code := value.get(name), int) and not isinstance(code, bool)]
-        told = any(value.get(name) for name in FAULTY) and value.keys() <= BESIDE_FAULTS
-        return "execution" if told or any(codes) or value.get("isError") is True else None
+        flagged = any(value.get(name) is False for name in ("success", "ok")) or value.get("status") in UNDONE
+        account = {name for name, member in value.items() if member is not None} <= BESIDE_FAULTS
+        told = account and (flagged or any(value.get(name) for name in FAULTY))
+        return "execution" if told or any(codes) or any(value.get(name) is True for name in ERRORS) else None
     code = CODES.match(text)
     if code is not None:
         return "execution" if int(code[1]) else None
@@ -65,54 +89,123 @@ def words_of(value: Any) -> str | None:
     """The words of an object that accounts for a failure: its error, or the texts of MCP's content."""
     if not is_object(value):
         return None
-    told = next((value[name] for name in FAULTY if isinstance(value.get(name), str)), None)
-    parts: Any = value.get("content") if value.get("isError") is True else None
+    told = next((value[name] for name in (*FAULTY, *WHY) if isinstance(value.get(name), str)), None)
+    parts: Any = value.get("content") if any(value.get(name) is True for name in ERRORS) else None
     texts = [str(part["text"]) for part in parts if is_object(part) and "text" in part] if is_array(parts) else []
     return told or "\n".join(texts) or None
 
 
-HOSTS: Final = (
-    "system-reminder", "system_reminder", "task-notification", "ide_opened_file", "ide_selection", "ide_diagnostics",
-    "command-name", "command-message", "command-args", "command-contents", "local-command-stdout",
-    "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr",
-    "user-prompt-submit-hook", "user-memory-input", "turn_aborted", "subagent_notification", "skill",
-    "environment_context", "environment_details", "user_instructions", "user_shell_command", "permissions instructions",
-    "collaboration_mode", "INSTRUCTIONS", "skills_instructions", "plugins_instructions", "apps_instructions",
-    "personality_spec", "model_switch", "session_context", "teammate-message", "background-task", "new-diagnostics",
-    "attached_files", "open_and_recently_viewed_files", "cursor_commands", "git_status", "user_info", "rules",
-    "persisted-output", "hook_context", "goal_context", "qwen:user-prompt-submit-context",
+CARRIER: Final = re.compile(
+    r"(?:[a-z]+[_-])*(?:call|use|run|execute|invoke|access)_?(?:mcp_?)?tool|mcp_?call", re.IGNORECASE
+)
+"""Name of a host's tool that calls another one by its name."""
+CALLED: Final = ("tool_name", "toolName", "tool", "name", "function_name")
+GIVEN: Final = (
+    "arguments", "args", "input", "params", "parameters", "tool_args", "tool_arguments", "tool_input", "toolArgs",
+    "toolArguments", "toolInput",
 )  # fmt: skip
-"""Tags around what a host says in the user's place."""
-_TAGGED: Final = re.compile(rf"<({'|'.join(HOSTS)}|[a-z]{{1,20}}_instructions)(?: [^<>\n]{{0,200}})?>")
+"""Members of the arguments of such a tool: the other one's name, and its arguments."""
+
+
+def carried_in(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Name and arguments of the tool that a call of a host's own tool calls; None where it calls none."""
+    if not CARRIER.fullmatch(name):
+        return None
+    called = next((arguments[member] for member in CALLED if isinstance(arguments.get(member), str)), None)
+    given = [arguments[member] for member in GIVEN if member in arguments]
+    return (called, given[0]) if called and len(given) == 1 else None
+
+
+HOSTS: Final = frozenset(
+    {
+        "skill", "instructions", "rules", "system", "system_warning", "system-message", "reminder", "user_info",
+        "user_action", "user-memory-input", "info-msg", "model_switch", "project_layout", "git_status", "goal_context",
+        "session_context", "additional_data", "personality_spec", "background-task", "persisted-output",
+        "permissions instructions", "qwen:user-prompt-submit-context",
+    }
+)  # fmt: skip
+"""Tags around what a host says in the user's place, in small letters."""
+OF_HOSTS: Final = frozenset(
+    {
+        "aborted", "attached", "bash", "boilerplate", "caveat", "collaboration", "command", "cursor", "datetime",
+        "diagnostics", "environment", "hook", "ide", "instructions", "notification", "reminder", "skills", "stderr",
+        "stdout", "subagent", "teammate", "viewed", "workspace",
+    }
+)  # fmt: skip
+"""Words that only hosts' tags have among others, as in ``ide_opened_file`` and ``local-command-stdout``."""
+USERS: Final = frozenset({"user_query", "userrequest", "user_request", "user-request", "user_message", "user_input"})
+"""Tags that a host puts around the user's own words, in small letters; whatever stands beside them is the host's."""
+MAYBE_USERS: Final = frozenset({"task", "feedback"})
+"""Such tags that people write, too: they count where nothing but the host's words stand beside them."""
+_TAGGED: Final = re.compile(r"<([A-Za-z][\w:-]{0,60}(?: instructions)?)(?: [^<>\n]{0,200})?>")
+_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _BRACKETED: Final = re.compile(
     r"\[Request interrupted by user[^\]\n]{0,60}\]|# AGENTS\.md instructions for [^\n]*\n|"
+    r"Caveat: The messages below were generated by the user while running local commands\b[^\n]*|"
     r"(?:Read the output file to retrieve the result|Full transcript available at): [^\n]*"
 )
+_WHOLE: Final = re.compile(
+    r"This session is being continued from a previous conversation\b|Stop hook feedback:|"
+    r"\[ERROR\] You did not use a tool\b"
+)
+"""How a message begins that is the host's to its end."""
+_INTERRUPTED: Final = re.compile(r"\[Request interrupted by user[^\]\n]{0,60}\]\Z")
+
+
+def _is_hosts(tag: str) -> bool:
+    parts = _PARTS.findall(tag)
+    return tag.lower() in HOSTS or (len(parts) > 1 and any(part.lower() in OF_HOSTS for part in parts))
 
 
 def speakers_in(text: str) -> Iterator[tuple[str, bool]]:
     """The parts of what stands as said by a user, in order, each with whether it is the host's."""
+    if "<" not in text and "[" not in text and ":" not in text:
+        yield text, False
+        return
+    if (words := _words_in(text, USERS)) is not None:
+        yield from (
+            (part.strip(), hosts) for part, hosts in zip(words, (True, False, True), strict=True) if part.strip()
+        )
+        return
     head, tail, own = list[str](), list[str](), text
     while (found := _host_part(own)) is not None:
         head.append(own[:found].strip())
         own = own[found:].lstrip()
-    while own.rstrip().endswith(">") and (start := _host_tail(own)) is not None:
+    while (start := _host_tail(own)) is not None:
         tail.insert(0, own[start:].strip())
         own = own[:start].rstrip()
+    words = _words_in(own, MAYBE_USERS)
+    if words is not None and not (words[0] + words[2]).strip():
+        own = words[1].strip()
     yield from ((part, True) for part in head)
     if own.strip() or not (head or tail):
         yield own, False
     yield from ((part, True) for part in tail)
 
 
+def _words_in(text: str, tags: frozenset[str]) -> tuple[str, str, str] | None:
+    """A text before, within and behind the first of these tags at the beginning of a line; None where there is none."""
+    for tag in _TAGGED.finditer(text):
+        if tag[1].lower() in tags and not text[: tag.start()].rpartition("\n")[2].strip():
+            closing = text.rfind(f"</{tag[1]}>")
+            return (
+                (text[: tag.start()], text[tag.end() : closing], text[closing + len(tag[1]) + 3 :])
+                if closing > 0
+                else None
+            )
+    return None
+
+
 def _host_part(text: str) -> int | None:
     """Where the host's words end with which a text begins."""
     start = len(text) - len(text.lstrip())
+    if _WHOLE.match(text, start):
+        return len(text)
     bracketed = _BRACKETED.match(text, start)
     if bracketed:
         return len(text) if bracketed[0].startswith("#") and "<INSTRUCTIONS>" not in text else bracketed.end()
     tag = _TAGGED.match(text, start)
-    if tag is None:
+    if tag is None or not _is_hosts(tag[1]):
         return None
     closing = text.find(f"</{tag[1]}>", tag.end())
     return None if closing < 0 else closing + len(tag[1]) + 3
@@ -121,40 +214,14 @@ def _host_part(text: str) -> int | None:
 def _host_tail(text: str) -> int | None:
     """Where the host's words begin with which a text ends."""
     stripped = text.rstrip()
+    interrupted = _INTERRUPTED.search(stripped, max(0, len(stripped) - 100))
+    if interrupted or not stripped.endswith(">"):
+        return interrupted.start() if interrupted else None
     tag = stripped[stripped.rfind("</") + 2 : -1]
-    opening = stripped.rfind(f"<{tag}>")
+    if not _is_hosts(tag):
+        return None
+    opening = max(stripped.rfind(f"<{tag}>"), stripped.rfind(f"<{tag} "))
     return opening if opening > 0 and _TAGGED.match(stripped, opening) else None
-
-
-_OPEN, _CLOSE = (
-    r"<(think|thinking|thought|reasoning|reflection)>|\[THINK\]|<\|channel\|>analysis<\|message\|>",
-    (r"</(?:think|thinking|thought|reasoning|reflection)>|\[/THINK\]|<\|end\|>"),
-)
-_OPENED: Final = re.compile(rf"\s*(?:{_OPEN})")
-_CLOSED: Final = re.compile(_CLOSE)
-_FINAL: Final = re.compile(r"(?<!\s)\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|return\|>\Z")
-
-
-def parted(text: str) -> tuple[str, str]:
-    """The thoughts that a model wrote into its answer, and the answer without them.
-
-    A model whose template opens the thoughts leaves the closing tag alone; one that was cut off, the opening one.
-    """
-    if "<" not in text and "[THINK]" not in text and "[/THINK]" not in text:
-        return "", text
-    thoughts: list[str] = []
-    rest = text
-    opened = _OPENED.match(rest)
-    first = None if opened else _CLOSED.search(rest)
-    if first is not None and first[0] in ("</think>", "[/THINK]"):
-        thoughts.append(rest[: first.start()].strip())
-        rest = rest[first.end() :]
-    while opened := _OPENED.match(rest):
-        closed = _CLOSED.search(rest, opened.end())
-        thoughts.append(rest[opened.end() : closed.start() if closed else None].strip())
-        rest = rest[closed.end() :] if closed else ""
-    said = _FINAL.sub("", rest)
-    return "\n".join(filter(None, thoughts)), said.strip() if thoughts else said
 
 
 READ: Final = (

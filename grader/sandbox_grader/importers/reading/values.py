@@ -77,14 +77,14 @@ def arguments_of(value: Any) -> Given:
     try:
         found, replaced = loads(value)
     except ValueError:
-        literal = _literal(value)
-        return Given({}, value) if literal is None else Given(literal)
+        told = literal(value)
+        return Given(told) if is_object(told) else Given({}, value)
     return Given(found) if is_object(found) and not replaced else Given({}, value)
 
 
-def _literal(text: str) -> dict[str, Any] | None:
-    """The object that a Python literal writes, where JSON has a form for all that is in it; None for anything else."""
-    if len(text) > LONGEST_LITERAL or not text.lstrip().startswith("{"):
+def literal(text: str) -> dict[str, Any] | list[Any] | None:
+    """Value of a Python literal of an object or array, where JSON has a form for all in it; None for anything else."""
+    if len(text) > LONGEST_LITERAL or not text.lstrip().startswith(("{", "[")):
         return None
     try:
         with warnings.catch_warnings():
@@ -92,7 +92,7 @@ def _literal(text: str) -> dict[str, Any] | None:
             value = _jsonable(ast.literal_eval(text.strip()))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    return cleaned(value) if is_object(value) and depth(value) <= MAX_DEPTH else None
+    return cleaned(value) if (is_object(value) or is_array(value)) and depth(value) <= MAX_DEPTH else None
 
 
 def _jsonable(value: Any) -> Any:

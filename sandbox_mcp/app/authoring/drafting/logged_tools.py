@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sandbox_grader.grading.rebuild import last_form
+from sandbox_grader.grading.served import last_form
 from sandbox_grader.grading.values import is_array, is_object
 
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
