@@ -192,6 +192,57 @@ class Recount(Table):
     item: str
 
 
+class Supplier(Table):
+    """A supplier; ``late_cents`` is what it charges for a bill that is paid after its due day."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    late_cents: int
+
+
+class SupplierBill(Table, name="bill"):
+    """A bill of a supplier for what was ordered under a purchase number."""
+
+    id: Id[Self] = key()
+    number: str
+    supplier: str
+    purchase: str
+    quantity: int
+    amount_cents: int
+    received: str
+    due: str
+    discount_percent: int
+    discount_until: str
+    status: str = "open"
+
+
+class GoodsReceipt(Table, name="receipt"):
+    """Goods that came in under a purchase number."""
+
+    id: Id[Self] = key()
+    purchase: str
+    day: str
+    quantity: int
+
+
+class BankAccount(Table):
+    """An account of ours at a bank."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    balance_cents: int
+
+
+class Payout(Table):
+    """A payment that was ordered today."""
+
+    id: Id[Self] = key()
+    bill: str
+    amount_cents: int
+
+
 TABLES = (
     HandbookPage,
     DeskMail,
@@ -210,4 +261,9 @@ TABLES = (
     StockCount,
     Correction,
     Recount,
+    Supplier,
+    SupplierBill,
+    GoodsReceipt,
+    BankAccount,
+    Payout,
 )
