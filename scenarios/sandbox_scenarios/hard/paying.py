@@ -66,9 +66,11 @@ class _Run:
         soon, late = day(today, draw.randrange((self.until - today).days)), day(self.until, draw.randrange(5, 30))
         gone = day(today, -draw.randrange(1, 6))
         due = soon if kind in ("due", "over") else late
-        ends = {"over": gone, "later": day(self.until, draw.randrange(3)), "due": draw.choice((soon, gone))}.get(kind, soon)
+        ends = {"over": gone, "later": day(self.until, draw.randrange(3)), "due": draw.choice((soon, gone))}.get(
+            kind, soon
+        )
         nothing = kind in ("first", "not_first", "waits")
-        bill = {
+        bill: Bill = {
             "number": self.story.number("B"), "supplier": supplier, "purchase": self.story.number("Q"),
             "quantity": draw.randrange(20, 200), "amount_cents": 10_000 * draw.randrange(12, 90),
             "received": day(today, -draw.randrange(3, 20)), "due": due, "discount_percent": 0 if nothing else draw.choice((2, 3, 4)),
@@ -225,11 +227,29 @@ def _best(may: list[tuple[int, int, str]], budget: int) -> list[list[tuple[str, 
 
 
 def _rules(story: Story, run: _Run, staff: Mapping[str, str]) -> None:
-    story.page("Payment runs", "Bills are paid on Tuesdays and Fridays and on no other day. A bill that loses nothing if it waits for the next run waits for it.")
-    story.page("Discounts and charges", "A discount is taken off if we pay on its last day or before; the bill is then paid less its discount, otherwise in full, never in part. Who gets the money after the due day charges us what the supplier's record says, once for each bill; on the due day it is still in time.")
-    story.page("What is due to nobody", "A bill is paid once all of it has come in, in however many parts. For one purchase we pay one bill, the one that came first. What somebody here is in dispute about with the supplier is not paid before that is settled; a note on the bill says so.")
-    story.page("Going first", "What has to go out whatever it costs is said by the head of purchasing, in a note on the bill. It comes before everything else, and the rest of the money goes where it saves most.")
-    story.page("Keeping something back", f"On the account for suppliers {euros(run.reserve)} stay, whatever happens; no less, to the cent.")
-    story.page("Payments without an answer", "The bank's line drops now and then. Whether a payment was taken is seen in the list of today's payments.")
+    story.page(
+        "Payment runs",
+        "Bills are paid on Tuesdays and Fridays and on no other day. A bill that loses nothing if it waits for the next run waits for it.",
+    )
+    story.page(
+        "Discounts and charges",
+        "A discount is taken off if we pay on its last day or before; the bill is then paid less its discount, otherwise in full, never in part. Who gets the money after the due day charges us what the supplier's record says, once for each bill; on the due day it is still in time.",
+    )
+    story.page(
+        "What is due to nobody",
+        "A bill is paid once all of it has come in, in however many parts. For one purchase we pay one bill, the one that came first. What somebody here is in dispute about with the supplier is not paid before that is settled; a note on the bill says so.",
+    )
+    story.page(
+        "Going first",
+        "What has to go out whatever it costs is said by the head of purchasing, in a note on the bill. It comes before everything else, and the rest of the money goes where it saves most.",
+    )
+    story.page(
+        "Keeping something back",
+        f"On the account for suppliers {euros(run.reserve)} stay, whatever happens; no less, to the cent.",
+    )
+    story.page(
+        "Payments without an answer",
+        "The bank's line drops now and then. Whether a payment was taken is seen in the list of today's payments.",
+    )
     story.mail(0, staff["finance"], "Wages", f"The wages of the yard leave the suppliers' account tonight: {euros(run.wages)}. The balance does not show it yet, so do not spend them.")  # fmt: skip
     story.mail(-31, staff["finance"], "Wages", f"This month the yard's wages of {euros(run.wages - 110_000)} leave from the account for rents, nothing to mind.")  # fmt: skip

@@ -19,7 +19,7 @@ def payment_run(session: Session) -> None:
         "A bill that loses nothing if it waits for the next run waits for it.",
         "A discount is taken off if we pay on its last day or before",
         "otherwise in full, never in part",
-        "after the due day charges us what the supplier's record says, once for each bill; on the due day it is still in time",
+        "after the due day charges us what the supplier's record says, once for each bill; on the due day it is",
         "A bill is paid once all of it has come in, in however many parts.",
         "For one purchase we pay one bill, the one that came first.",
         "is in dispute about with the supplier is not paid before that is settled; a note on the bill says so",

@@ -243,6 +243,18 @@ class Payout(Table):
     amount_cents: int
 
 
+class Duty(Table):
+    """A duty of a depot on a day, early or late; ``person`` is null while it is open."""
+
+    id: Id[Self] = key()
+    number: str
+    depot: str
+    day: str
+    part: str
+    minutes: int
+    person: str | None = None
+
+
 TABLES = (
     HandbookPage,
     DeskMail,
@@ -266,4 +278,5 @@ TABLES = (
     GoodsReceipt,
     BankAccount,
     Payout,
+    Duty,
 )
