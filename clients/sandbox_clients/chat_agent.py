@@ -79,7 +79,7 @@ class Asking(ABC):
 
 
 @dataclass(slots=True)
-class ReactAsking(Asking):
+class _ReactAsking(Asking):
     """A conversation in steps of text (ReAct), held as a conversation without tools; ``step`` is the model's last step.
 
     One action is one step. What a tool returned, refusals included, goes back as the user's message. A step that cannot
@@ -210,7 +210,7 @@ class ChatAgent(Agent):
         async with brief.target.connect() as tools:
             offered = await tools.list()
             if self.react:
-                asking: Asking = ReactAsking(self.asking(prompt(brief.instructions, offered), (), STOP))
+                asking: Asking = _ReactAsking(self.asking(prompt(brief.instructions, offered), (), STOP))
             else:
                 asking = self.asking(brief.instructions, offered)
             # told as if the model had been there

@@ -63,7 +63,7 @@ class McpTarget:
             async with self._transport() as server, Client(server, mode=self.era, read_timeout_seconds=TIMEOUT) as mcp:
                 entered = True
                 _share_compiled(mcp.session)
-                yield McpTools(mcp)
+                yield _McpTools(mcp)
         except Exception as error:
             cause = inner_errors(error)[0]
             if entered or isinstance(cause, AgentError):
@@ -98,7 +98,7 @@ def _certificates() -> "SSLContext":
 
 
 @dataclass(frozen=True, slots=True)
-class McpTools:
+class _McpTools:
     """The tools behind one connected client."""
 
     client: "Client"
@@ -167,15 +167,15 @@ class McpTools:
         """Send what a model wrote as it is: the SDK's own call takes objects only, the wire takes anything."""
         from mcp.types import CallToolResult, Request, RequestParams
 
-        class RawParams(RequestParams):
+        class _RawParams(RequestParams):
             name: str
             arguments: str
 
-        class RawRequest(Request[RawParams, str]):
+        class _RawRequest(Request[_RawParams, str]):
             method: str = "tools/call"
-            params: RawParams
+            params: _RawParams
 
-        request = RawRequest(params=RawParams(name=name, arguments=arguments, _meta=meta))
+        request = _RawRequest(params=_RawParams(name=name, arguments=arguments, _meta=meta))
         return await self.client.session.send_request(request, CallToolResult)
 
 

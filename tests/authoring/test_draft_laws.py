@@ -19,7 +19,7 @@ from sandbox_mcp.app.authoring.drafting import draft
 from sandbox_mcp.app.authoring.drafting.flow import Ref, flow_of, says, telling
 from sandbox_mcp.app.authoring.drafting.minefields import minefields_of
 from sandbox_mcp.app.authoring.drafting.setting import moment, setting_of
-from sandbox_mcp.app.authoring.drafting.story import Story, StoryStep, leaves, story_of
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryStep, leaves, story_of
 from sandbox_mcp.app.authoring.drafting.user import question_in, user_of
 from sandbox_mcp.app.authoring.drafting.words import COMMON, has, words
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
@@ -52,11 +52,11 @@ def session_of(name: str, number: int = 0) -> Trajectory:
     return solved(SUITE.get(name), number)
 
 
-def story(name: str, number: int = 0) -> Story:
+def story(name: str, number: int = 0) -> DraftStory:
     return story_of(session_of(name, number))
 
 
-def results(told: Story) -> dict[str, Any]:
+def results(told: DraftStory) -> dict[str, Any]:
     """What every labelled call of a story returned."""
     return {label: told.steps[number].result for number, label in flow_of(told).labels.items()}
 

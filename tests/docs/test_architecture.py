@@ -3,7 +3,7 @@
 import ast
 import re
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -110,3 +110,18 @@ def test_the_picture_names_packages_that_exist() -> None:
 
 def test_a_stranger_gets_here_from_the_readme() -> None:
     assert "(docs/architecture.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+MOST_CLASSES = 845
+"""As many public classes there may be; whoever needs fewer lowers it."""
+
+
+def test_a_class_name_means_one_thing_and_there_are_no_more_of_them() -> None:
+    names = Counter(
+        node.name
+        for _, statement in statements()
+        for node in ast.walk(statement)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+    assert 300 < names.total() <= MOST_CLASSES

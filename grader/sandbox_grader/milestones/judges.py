@@ -45,7 +45,7 @@ class Hope:
     lasting: tuple[float, ...]
 
 
-class Hopes:
+class _Hopes:
     """The hopes of one constraint, which expects ``wanted`` rows.
 
     ``every`` has all rows of its table, found or not, and ``size`` is the number of its versions.
@@ -186,7 +186,7 @@ class TableJudge:
         self._tables = timeline.tables(constraint.table)
         self._end = self._tables[-1]
         self._refers = any(referred(expected) for row in constraint.rows for expected in row.values())
-        self._hopes: dict[Hashable, Hopes] = {}
+        self._hopes: dict[Hashable, _Hopes] = {}
 
     def values(
         self, states: Collection[int], reference: int | None, compare: Compare, *, fleeting: bool = False
@@ -250,7 +250,7 @@ class TableJudge:
             return now
         return self._end[key].get(column)
 
-    def _hopeful(self, compare: Compare) -> Hopes:
+    def _hopeful(self, compare: Compare) -> _Hopes:
         """All rows that may count in some version and that are like an expected one; none if one has no such row.
 
         A row that is there from the first version to the last was neither added nor removed nor updated.
@@ -269,7 +269,7 @@ class TableJudge:
                     found.append(hope)
             wanted = len(self.constraint.rows)
             whole = all(map(any, zip(*[hope.now for hope in found], strict=True))) if found else not wanted
-            hopes = Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
+            hopes = _Hopes(found if whole else (), wanted, self.constraint.kind, lives, len(self._tables))
             self._hopes[key] = hopes
         return self._hopes[key]
 

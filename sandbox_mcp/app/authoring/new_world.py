@@ -13,11 +13,6 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.declaring import NAME
 from sandbox_mcp.engine.worlds import names
 
-
-class NewWorldError(SandboxError):
-    """A new world cannot be written; the message says why."""
-
-
 PROJECT = """\
 [build-system]
 requires = ["hatchling"]
@@ -186,16 +181,16 @@ def new_world(name: str, folder: Path) -> tuple[Path, ...]:
     """Write a package with a world of that name into a new folder, and return the files.
 
     Raises:
-        NewWorldError: the name cannot be a world's, a world or a module has it, or the folder is there already.
+        SandboxError: the name cannot be a world's, a world or a module has it, or the folder is there already.
     """
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise NewWorldError(f"{name!r} cannot be a world's name; use lower-case letters, digits and _, a letter first")
+        raise SandboxError(f"{name!r} cannot be a world's name; use lower-case letters, digits and _, a letter first")
     if name in names():
-        raise NewWorldError(f"there is a world {name!r} already; choose another name")
+        raise SandboxError(f"there is a world {name!r} already; choose another name")
     if name in sys.stdlib_module_names or ((found := find_spec(name)) is not None and found.origin):
-        raise NewWorldError(f"the package would take the place of the module {name!r}; choose another name")
+        raise SandboxError(f"the package would take the place of the module {name!r}; choose another name")
     if folder.exists():
-        raise NewWorldError(f"{str(folder)!r} exists already; name another folder with --in")
+        raise SandboxError(f"{str(folder)!r} exists already; name another folder with --in")
     written: list[Path] = []
     for place, text in FILES.items():
         path = folder / place.replace("NAME", name)

@@ -24,7 +24,7 @@ WIDE = 28
 """Characters of an option beyond which its help text begins in the next line."""
 
 
-class RunOption(click.Option):
+class _RunOption(click.Option):
     """An option with its place in a help text of groups."""
 
     def __init__(self, *args: Any, group: OptionGroup = "how", rare: bool = False, **attributes: Any) -> None:
@@ -39,7 +39,7 @@ class RunOption(click.Option):
         return extra
 
 
-class OneRunOption(RunOption, OneValue):
+class _OneRunOption(_RunOption, OneValue):
     """One that people may take for several, so that a second value is refused."""
 
 
@@ -89,7 +89,7 @@ def _attributes(name: str) -> dict[str, Any]:
     """Attributes of click's option, from an option's description and the type of its field."""
     about, kind, default = OPTIONS[name], type_of(name), getattr(DEFAULTS, name)
     made: dict[str, Any] = {"help": about.help, "group": about.group, "rare": about.rare, "metavar": about.metavar}
-    made["cls"] = OneRunOption if about.single else RunOption
+    made["cls"] = _OneRunOption if about.single else _RunOption
     if get_origin(kind) is tuple:
         made["multiple"], kind = True, get_args(kind)[0]
     if get_origin(kind) is Mapping:
@@ -154,7 +154,7 @@ class GroupedCommand(click.Command):
             formatter.write(f"\n{hidden} options that few need are listed by --help-all.\n")
 
     def _home(self, param: click.Parameter) -> tuple[str, bool]:
-        if isinstance(param, RunOption):
+        if isinstance(param, _RunOption):
             return param.group, param.rare
         home = self.also.get(param.name or "", "")
         return home.rstrip("*"), home.endswith("*")
@@ -205,7 +205,7 @@ def key_in_file(param: click.Parameter) -> str:
 config_option: Callable[[Command], Command] = click.option(
     "--config",
     type=PLACE_HERE,
-    cls=RunOption,
+    cls=_RunOption,
     group="how",
     is_eager=True,
     expose_value=False,

@@ -117,12 +117,12 @@ class Batch:
                 if found and found.ending not in (*INFRASTRUCTURE, UNENDED):
                     scores.add(unit.name, self._to_keep.pop(unit.name))
 
-    def _scores(self) -> "KnownScores":
+    def _scores(self) -> "_KnownScores":
         """The scores of the logs in the folder, as far as they are kept there."""
         logs = self.crew.folder.kept()
-        return KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None, details=self.details)
+        return _KnownScores(logs, self.crew.scores_key() if len(logs) >= KEPT_FROM else None, details=self.details)
 
-    def _found(self, unit: Unit, scores: "KnownScores", begun: Mapping[str, Sequence[Path]]) -> bool:
+    def _found(self, unit: Unit, scores: "_KnownScores", begun: Mapping[str, Sequence[Path]]) -> bool:
         known = None if unit.name in begun else scores.known.get(unit.name)
         if known is None:
             scenario = self.crew.suite.get(unit.scenario)
@@ -176,7 +176,7 @@ class Batch:
         report.sessions = list(scores.values())
         return report
 
-    def _peek(self, name: str, kept: "KnownScores") -> Scores | None:
+    def _peek(self, name: str, kept: "_KnownScores") -> Scores | None:
         """The score of a session that this command did not play; None where its scenario is not the same any more.
 
         Raises:
@@ -196,7 +196,7 @@ class Batch:
         return found
 
 
-class KnownScores:
+class _KnownScores:
     """The scores of the whole ``logs`` of a run, by the names of their sessions, kept beside them under a key.
 
     ``known`` are those of logs that count, and were judged before in the same way. A context, after which what was
@@ -225,7 +225,7 @@ class KnownScores:
             graded = GradedLog.of(scores) if isinstance(scores, Scores) else scores
             self._book.add(self._places[name], graded)
 
-    def __enter__(self) -> "KnownScores":
+    def __enter__(self) -> "_KnownScores":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -39,10 +39,6 @@ LEFT = "the player gave up"
 """What the log says of a session that its player ended."""
 
 
-class StepError(RunError):
-    """A step that cannot be taken; the message says what can."""
-
-
 @dataclass(frozen=True, slots=True)
 class StepPlace:
     """What is kept of a session between two steps, beside its log, to go on with it.
@@ -75,13 +71,13 @@ class StepFolder:
         """What is kept of the session in this folder.
 
         Raises:
-            StepError: none was begun in it, or what is kept of it is gone.
+            RunError: none was begun in it, or what is kept of it is gone.
         """
         path = Path(self._pointer()["session"])
         try:
             return StepPlace(**loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
-            raise StepError(f"the session of {str(self.folder)!r} is lost: {error}; begin in another folder") from error
+            raise RunError(f"the session of {str(self.folder)!r} is lost: {error}; begin in another folder") from error
 
     def begin(self, out: RunFolder, suite: Suite, users: Users, spec: SessionSpec, place: StepPlace) -> StepAnswer:
         """Begin a session of ``spec`` as the next trial of its scenario among those in ``out``.
@@ -89,7 +85,7 @@ class StepFolder:
         Of ``place`` the log and all that follows are filled in here.
 
         Raises:
-            StepError: another one goes on in the folder.
+            RunError: another one goes on in the folder.
             RunError: the folders cannot be made.
         """
         out.prepare()
@@ -117,16 +113,16 @@ class StepFolder:
             return loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             told = f"nothing was begun in {str(self.folder)!r}; begin with: play SCENARIO --steps {self.folder}"
-            raise StepError(told) from None
+            raise RunError(told) from None
         except ValueError as error:
-            raise StepError(f"{str(path)!r} is damaged: {error}; begin in another folder") from error
+            raise RunError(f"{str(path)!r} is damaged: {error}; begin in another folder") from error
 
     def _check_free(self) -> frozenset[str]:
         """See that no session goes on in the folder; returns the digests of the tools that were described in it."""
         if not (self.folder / STATE).exists():
             return frozenset()
         if _settled(self.place()) is None:
-            raise StepError(
+            raise RunError(
                 f"a session goes on in {str(self.folder)!r}; go on with it ('show' tells where it stands), or give it "
                 "up with 'end'"
             )
@@ -218,7 +214,7 @@ def _settled(place: StepPlace) -> Path | None:
         if trajectory is not None and has_opened(trajectory) and trajectory.ended is None:
             return None
         if trajectory is None or trajectory.ended is None:
-            raise StepError(f"the session in {place.log!r} did not begin; begin in another folder")
+            raise RunError(f"the session in {place.log!r} did not begin; begin in another folder")
         out.keep(unit, log)
         log.with_suffix(".lock").unlink(missing_ok=True)
     return out.log(unit)
@@ -227,7 +223,7 @@ def _settled(place: StepPlace) -> Path | None:
 def _going_on(place: StepPlace, opened: StoredSession | None) -> StoredSession:
     if opened is None:
         told = f" ({reason})" if (reason := _over(place)["reason"]) else ""
-        raise StepError(f"the session is over{told}; nothing more can be done in it")
+        raise RunError(f"the session is over{told}; nothing more can be done in it")
     return opened
 
 
@@ -235,13 +231,13 @@ def _check_read(place: StepPlace, read: str | None) -> None:
     """See that the last answer was read.
 
     Raises:
-        StepError: its code was not given.
+        RunError: its code was not given.
     """
     if read is None:
         told = "read the last answer first, and give the code at its end with --read CODE"
-        raise StepError(f"{told}; 'show' shows it once more")
+        raise RunError(f"{told}; 'show' shows it once more")
     if read != _code(place):
-        raise StepError(f"{read!r} is not the code of the last answer: read that first; 'show' shows it once more")
+        raise RunError(f"{read!r} is not the code of the last answer: read that first; 'show' shows it once more")
 
 
 def _code(place: StepPlace) -> str:

@@ -130,7 +130,7 @@ class Composite(World):
     def begin(self, transaction: Transaction) -> None:
         """Let each part take up what is there at the start."""
         for room in self._rooms:
-            room.part.begin(PartTransaction(room, transaction))
+            room.part.begin(_PartTransaction(room, transaction))
 
     def retold(self, calls: Sequence[tuple[Any, ...]]) -> object | None:
         """What answers as a log says, by part."""
@@ -204,7 +204,7 @@ class Room:
         for event in self.part.events:
 
             def happen(tx: Tx, row: Any, event: DueEvent = event) -> str | None:
-                own = PartTransaction(self, tx.transaction)
+                own = _PartTransaction(self, tx.transaction)
                 try:
                     return event.function(Tx(own, event.name, event.effects), row)
                 finally:
@@ -230,7 +230,7 @@ class Room:
         """A function of a transaction under this part's names, as one of the composite's transaction."""
 
         def run(transaction: Transaction, /, **arguments: Any) -> Any:
-            own = PartTransaction(self, transaction)
+            own = _PartTransaction(self, transaction)
             try:
                 return function(own, **arguments)
             finally:
@@ -260,7 +260,7 @@ class Room:
         return Effects(frozenset(adds), frozenset(removes), MappingProxyType(updates))
 
 
-class PartTransaction(Transaction):
+class _PartTransaction(Transaction):
     """The composite's transaction under the names, and with the knowledge, of one part."""
 
     __slots__ = ("_table",)

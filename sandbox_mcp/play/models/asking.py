@@ -249,7 +249,7 @@ async def _bound(response: Any) -> None:
 def _bounded_stream(base: Any) -> Any:
     """Make the class of streams that end in an error beyond the bound; clients want one of their own library's."""
 
-    class BoundedStream(base):
+    class _BoundedStream(base):
         def __init__(self, stream: Any) -> None:
             self._stream = stream
 
@@ -264,7 +264,7 @@ def _bounded_stream(base: Any) -> Any:
         async def aclose(self) -> None:
             await self._stream.aclose()
 
-    return BoundedStream
+    return _BoundedStream
 
 
 def _said(error: Any) -> str:

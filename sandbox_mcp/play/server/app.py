@@ -194,7 +194,7 @@ async def serving_app(app: ASGIApp, patience: Patience | None = None) -> AsyncGe
     """Serve any application as :func:`serving` does."""
     import uvicorn
 
-    class Embedded(uvicorn.Server):
+    class _Embedded(uvicorn.Server):
         ready = anyio.Event()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -206,7 +206,7 @@ async def serving_app(app: ASGIApp, patience: Patience | None = None) -> AsyncGe
             yield
 
     listener = listener_on("127.0.0.1", 0)
-    embedded = Embedded(uvicorn_config(app, PatientConnections(patience or Patience())))
+    embedded = _Embedded(uvicorn_config(app, PatientConnections(patience or Patience())))
     stopped = anyio.Event()
 
     async def run() -> None:
@@ -238,13 +238,13 @@ def serve_forever(
     """Serve until a signal says to stop, then close all sessions, which cannot be reached any more."""
     import uvicorn
 
-    class Standalone(uvicorn.Server):
+    class _Standalone(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
             await manager.close_all()
             await asyncio.to_thread(flush)  # before the signal that ended this ends the process
 
     connections = PatientConnections(settings.patience)
-    server = Standalone(uvicorn_config(build_app(manager, settings, announce, app=app, wires=wires), connections))
+    server = _Standalone(uvicorn_config(build_app(manager, settings, announce, app=app, wires=wires), connections))
     gc.freeze()  # a collection that looked through all that is there by now would hold up every session
     server.run(sockets=[listener])

@@ -165,7 +165,7 @@ class Keeper:
         connections = HandedConnections(self._settings.patience, desk)
         lifeline = self._lifeline[0]
 
-        class Worker(uvicorn.Server):
+        class _Worker(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().startup(sockets)
                 asyncio.get_running_loop().add_reader(lifeline, self._orphaned)
@@ -190,4 +190,4 @@ class Keeper:
 
         self._meter.index = share.index
         app = build_app(manager, self._settings, self._announce, app=self._app, meter=self._meter, wires=self._wires)
-        Worker(uvicorn_config(app, connections)).run(sockets=[self._listener])
+        _Worker(uvicorn_config(app, connections)).run(sockets=[self._listener])

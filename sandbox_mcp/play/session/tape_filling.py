@@ -33,7 +33,7 @@ Answer with one JSON object and nothing else, with one of these keys:
 """What a model is told first, but for what stands for a secret."""
 
 
-class FillError(Exception):
+class _FillError(Exception):
     """The model gave no usable answer for a tape. Not what a tool may raise: the world broke."""
 
 
@@ -84,14 +84,14 @@ def _answer(settings: "EndpointSettings", question: "FillQuestion") -> "Fill":
             with ThreadPoolExecutor(1) as pool:  # the loop that this is called from, if any, cannot wait
                 said = pool.submit(asyncio.run, _asked(settings, messages)).result()
         except Exception as error:
-            raise FillError(f"{settings.model!r} could not be asked: {error}") from error
+            raise _FillError(f"{settings.model!r} could not be asked: {error}") from error
         try:
             return Fill(_result(said, question), settings.model)
         except ValueError as error:
             problem = str(error)
             again = {"role": "user", "content": f"That was not usable: {problem}. Answer again, in the form described."}
             messages += [{"role": "assistant", "content": said or "-"}, again]
-    raise FillError(f"{settings.model!r} gave no usable answer to {question.asked[0]}: {problem}")
+    raise _FillError(f"{settings.model!r} gave no usable answer to {question.asked[0]}: {problem}")
 
 
 async def _asked(settings: "EndpointSettings", messages: list[dict[str, str]]) -> str:

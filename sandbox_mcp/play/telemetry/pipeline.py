@@ -39,7 +39,7 @@ GRACE = 1.0
 """Seconds for the last of what was recorded once sending has failed."""
 
 
-class ChosenIds(IdGenerator):
+class _ChosenIds(IdGenerator):
     """Ids for spans; the next one of this thread may be chosen beforehand.
 
     A log names the spans of its session and turns before they are over, so that another process can go on with them.
@@ -80,9 +80,9 @@ class Exporting:
         flushes: tuple[Callable[[], Any], ...],
     ) -> None:
         tracer = provider.get_tracer(SCOPE, __version__)
-        self.ids = ChosenIds(provider.id_generator)
+        self.ids = _ChosenIds(provider.id_generator)
         if isinstance(tracer, Tracer):  # one that the provider keeps for our name alone
-            if isinstance(tracer.id_generator, ChosenIds):
+            if isinstance(tracer.id_generator, _ChosenIds):
                 self.ids = tracer.id_generator
             tracer.id_generator = self.ids
         self.tracer: trace.Tracer = tracer

@@ -82,7 +82,7 @@ def cannot_start(apis: Mapping[str, Any]) -> str | None:
     return None
 
 
-class Stopped(Exception):
+class _Stopped(Exception):
     """The original's loop ends here because something raised."""
 
 
@@ -94,7 +94,7 @@ def replay(case: LoopInput, messages: Sequence[str]) -> EpisodeTally:
         loop.tally.steps.append(step)
         try:
             loop.step(message, step)
-        except Stopped as stop:
+        except _Stopped as stop:
             loop.tally.stopped = step["stopped"] = str(stop)
             break
         if loop.tally.finished:
@@ -134,7 +134,7 @@ class _Loop:
             self._feedback = self._check(said.name, given)
             self._ready = True
         elif self._case.feedback and not self._ready:
-            raise Stopped("finish before any other call")
+            raise _Stopped("finish before any other call")
         if self._case.feedback and self._feedback is not None:
             step["feedback"] = observation = self._feedback
             finished = False
@@ -142,7 +142,7 @@ class _Loop:
             step["executed"] = True
             observation, finished = self._execute(said.name, given)
         if any(word in observation for word in NETWORK_ERRORS):
-            raise Stopped(observation)
+            raise _Stopped(observation)
         self.tally.finished = finished
         self.tally.output = observation if finished else None
 
@@ -163,7 +163,7 @@ class _Loop:
         try:
             unknown, missing, mistyped = self._faults(name, given)
         except (TypeError, KeyError) as error:
-            raise Stopped(f"{type(error).__name__}: {error}") from error
+            raise _Stopped(f"{type(error).__name__}: {error}") from error
         no_function = name not in self._case.apis and name.lower() != FINISH
         self.tally.ifn += no_function
         self.tally.ian += bool(unknown or missing)

@@ -20,7 +20,7 @@ from sandbox_mcp.app.authoring.drafting.flow import Flow, flow_of, says
 from sandbox_mcp.app.authoring.drafting.milestones import Drafter
 from sandbox_mcp.app.authoring.drafting.minefields import minefields_of
 from sandbox_mcp.app.authoring.drafting.setting import DraftSetting, setting_of
-from sandbox_mcp.app.authoring.drafting.story import CONFIRMATION, Story, StoryStep, refused, story_of
+from sandbox_mcp.app.authoring.drafting.story import CONFIRMATION, DraftStory, StoryStep, refused, story_of
 from sandbox_mcp.app.authoring.drafting.user import user_of
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.trajectory import Trajectory
@@ -116,7 +116,7 @@ def prove(path: Path, name: str, places: Sequence[Path] = ()) -> Proof:
     )
 
 
-def entry_in(story: Story, suite: Suite, name: str) -> dict[str, Any]:
+def entry_in(story: DraftStory, suite: Suite, name: str) -> dict[str, Any]:
     """The draft of a story as an entry of a scenario file."""
     setting, flow = setting_of(story, suite), flow_of(story)
     used = {step.tool.name for step in story.steps}
@@ -151,7 +151,7 @@ def entry_in(story: Story, suite: Suite, name: str) -> dict[str, Any]:
     return entry
 
 
-def _categories(story: Story, flow: Flow) -> Iterator[str]:
+def _categories(story: DraftStory, flow: Flow) -> Iterator[str]:
     useful = [step for step in story.steps if step.tool.action or step.number in flow.used]
     if not useful and not any(step.result is not None for step in story.steps):
         yield "insufficient_information"
@@ -164,7 +164,7 @@ def _categories(story: Story, flow: Flow) -> Iterator[str]:
         yield "canonicalization"
 
 
-def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
+def _reworded(story: DraftStory, flow: Flow, step: StoryStep) -> bool:
     """True if an argument comes neither from the user's words nor from a call's result."""
     said = story.said_until(step.turn)
     own = (value for name, value in step.event.arguments.items() if name not in flow.arguments[step.number])
@@ -172,7 +172,7 @@ def _reworded(story: Story, flow: Flow, step: StoryStep) -> bool:
     return any(not says(said, value) and len(str(value).split()) < 3 for value in texts)
 
 
-def _turns(story: Story, flow: Flow, setting: DraftSetting) -> Iterator[dict[str, Any]]:
+def _turns(story: DraftStory, flow: Flow, setting: DraftSetting) -> Iterator[dict[str, Any]]:
     for turn, reply in zip(story.turns, flow.replies, strict=True):
         written: list[Any] = []
         for _, batch in groupby(turn.steps, lambda step: step.event.batch):

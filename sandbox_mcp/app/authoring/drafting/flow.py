@@ -12,7 +12,7 @@ from typing import Any
 from sandbox_grader.grading.values import is_array, is_object
 from sandbox_scenarios.filling import as_text
 
-from sandbox_mcp.app.authoring.drafting.story import Story, StoryStep, leaves
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryStep, leaves
 from sandbox_mcp.app.authoring.drafting.words import free_name
 
 SMALL, SHORT = 31, 3
@@ -81,7 +81,7 @@ class Flow:
         return frozenset(self.labels) | told
 
 
-def flow_of(story: Story) -> Flow:
+def flow_of(story: DraftStory) -> Flow:
     """Trace the values of a story."""
     refs = [_refs(story, step) for step in story.steps]
     arguments, parts = tuple(own for own, _ in refs), tuple(inside for _, inside in refs)
@@ -104,7 +104,7 @@ def flow_of(story: Story) -> Flow:
     return replace(flow, replies=tuple(replies))
 
 
-def _refs(story: Story, step: StoryStep) -> tuple[Mapping[str, Ref], Mapping[tuple[str | int, ...], Ref]]:
+def _refs(story: DraftStory, step: StoryStep) -> tuple[Mapping[str, Ref], Mapping[tuple[str | int, ...], Ref]]:
     """The arguments of a step that come from results, and the values inside its lists and objects that do."""
     said = story.said_until(step.turn)
     before = [item for item in story.steps[: step.number] if item.event.batch != step.event.batch]
@@ -156,7 +156,7 @@ def telling(value: Any) -> bool:
     return isinstance(value, str) and len(value) >= SHORT
 
 
-def _told(story: Story, turn: int) -> Iterator[ToldValue]:
+def _told(story: DraftStory, turn: int) -> Iterator[ToldValue]:
     """Values that a reply takes from results, in the order of the reply; longer before shorter, new before old."""
     reply, said = story.turns[turn].reply, story.said_until(turn)
     free = reply

@@ -22,7 +22,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.app.authoring.drafting.draft import TO_DO, Proof, entry_in, entry_of, prove, yaml_of
 from sandbox_mcp.app.authoring.drafting.flow import telling
 from sandbox_mcp.app.authoring.drafting.logged_tools import on_tape, tape_text
-from sandbox_mcp.app.authoring.drafting.story import Story, leaves, story_of
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, leaves, story_of
 from sandbox_mcp.app.authoring.drafting.words import free_name, snake, words
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.bounded import loads
@@ -201,7 +201,7 @@ def _as_taped(session: Trajectory, tape: Tape) -> Trajectory:
     return replace(session, started=started, events=tuple(events))
 
 
-def _suggested(story: Story) -> str:
+def _suggested(story: DraftStory) -> str:
     """Minefields worth a thought, as comments behind a scenario: what was tried in vain, and what else would act."""
     made = {step.tool.name for step in story.steps}
     mines: dict[str, dict[str, Any]] = {}

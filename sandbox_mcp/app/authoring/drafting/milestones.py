@@ -15,7 +15,7 @@ from sandbox_scenarios.lint.effects import effects, needs
 
 from sandbox_mcp.app.authoring.drafting.flow import Flow, ToldValue
 from sandbox_mcp.app.authoring.drafting.setting import DraftSetting
-from sandbox_mcp.app.authoring.drafting.story import Story, StoryStep
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryStep
 from sandbox_mcp.app.authoring.drafting.user import question_in
 from sandbox_mcp.app.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
 from sandbox_mcp.engine.world import Change, Column, Row
@@ -26,7 +26,7 @@ MANY_WORDS = 6
 
 
 @dataclass(slots=True)
-class Drafted:
+class _Drafted:
     """One milestone on the way: the body as a file has it, what it comes after, and the turn it belongs to."""
 
     id: str
@@ -44,10 +44,10 @@ class Drafted:
 class Drafter:
     """Makes the milestones of one story."""
 
-    def __init__(self, story: Story, flow: Flow, setting: DraftSetting) -> None:
+    def __init__(self, story: DraftStory, flow: Flow, setting: DraftSetting) -> None:
         self.story, self.flow, self.setting = story, flow, setting
         self.home, self.hints = story.home, story.home.hints
-        self.drafted: dict[str, Drafted] = {}
+        self.drafted: dict[str, _Drafted] = {}
         self._of_step: dict[int, set[str]] = {}
         self._call: dict[int, str] = {}
 
@@ -117,7 +117,7 @@ class Drafter:
             twin = next((item.id for item in same if item.body == body), None)
             name = twin or (f"{name}_{len(same) + 1}" if same else name)
         if name not in self.drafted:  # a second call of the tool that asks for the same asks for nothing more
-            self.drafted[name] = Drafted(name, body, step.turn, self._before(step))
+            self.drafted[name] = _Drafted(name, body, step.turn, self._before(step))
         self._of_step[step.number] = {name}
         self._call[step.number] = name
 
@@ -171,7 +171,7 @@ class Drafter:
         kind = "adds" if before is None else "removes" if after is None else "updates"
         name = snake("_".join((table, kind, "by_user", *([str(number + 1)] if number else []))))
         row = self._row(table, key, before, after, None)
-        self.drafted.setdefault(name, Drafted(name, {"table": table, kind: row}, number))
+        self.drafted.setdefault(name, _Drafted(name, {"table": table, kind: row}, number))
 
     def _lasts(self, table: str, key: str, after: Row | None) -> bool:
         end = self.story.end.table(table).get(key)
@@ -187,7 +187,7 @@ class Drafter:
         name = snake("_".join((table, kind, *turn, *([] if lasting else ["for_now"]))))
         mine = self.drafted.get(name)
         if mine is None:
-            mine = self.drafted[name] = Drafted(name, {"table": table, kind: row}, number, transient=not lasting)
+            mine = self.drafted[name] = _Drafted(name, {"table": table, kind: row}, number, transient=not lasting)
         elif isinstance(mine.body[kind], list):
             mine.body[kind].append(row)
         else:
@@ -203,7 +203,7 @@ class Drafter:
             name, other = (snake(f"{column}_{'on' if on else 'off'}") for on in (value, not value))
         state = next(iter(self.story.end.table(table).values()))
         after = self._before(step) | ({other} & self.drafted.keys())
-        mine = Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)
+        mine = _Drafted(name, {"table": table, "is": {column: value}}, number, after - {name}, state[column] != value)
         self.drafted.setdefault(name, mine)
         self._of_step.setdefault(step.number, set()).add(name)
 
@@ -285,7 +285,7 @@ class Drafter:
         content = {"facts": facts, **({"values": values} if values else {})} if facts else {}
         if (deeds or looks or not self.drafted) and content:
             name = "told" if "told" not in self.drafted else f"told_{number + 1}"
-            self.drafted[name] = Drafted(name, {"message": {"content": content}}, number, {*deeds, *looks})
+            self.drafted[name] = _Drafted(name, {"message": {"content": content}}, number, {*deeds, *looks})
 
     def _reported(self, number: int, reply: str) -> list[list[str]]:
         """That a deed was done, or why it was not; otherwise what the reply says that the user had not said."""

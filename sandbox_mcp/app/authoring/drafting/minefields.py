@@ -10,13 +10,13 @@ from typing import Any
 from sandbox_scenarios.lint.effects import effects
 
 from sandbox_mcp.app.authoring.drafting.setting import DraftSetting
-from sandbox_mcp.app.authoring.drafting.story import Story, StoryStep
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryStep
 from sandbox_mcp.app.authoring.drafting.words import snake, words
 from sandbox_mcp.engine.tools import Tool, World
 from sandbox_mcp.engine.world import Row, TableSchema
 
 
-def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
+def minefields_of(story: DraftStory, setting: DraftSetting) -> list[dict[str, Any]]:
     """The minefields of a draft, as a file has them."""
     deeds = [step for step in story.steps if step.tool.action]
     if not deeds and not any(step.event.result for step in story.steps):
@@ -26,7 +26,7 @@ def minefields_of(story: Story, setting: DraftSetting) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _mistaken(story: Story, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:
+def _mistaken(story: DraftStory, setting: DraftSetting, step: StoryStep) -> Iterator[dict[str, Any]]:
     for name, schema, column in _targets(story.home, step.tool):
         value = step.event.arguments.get(name)
         if value is None:

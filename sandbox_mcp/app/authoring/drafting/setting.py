@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_grader.grading.values import is_array, is_object
 from sandbox_scenarios import Suite, UnknownScenarioError
 
-from sandbox_mcp.app.authoring.drafting.story import Story
+from sandbox_mcp.app.authoring.drafting.story import DraftStory
 from sandbox_mcp.app.authoring.drafting.words import free_name
 from sandbox_mcp.engine.tools import Tool, World
 from sandbox_mcp.engine.world import Column, Row, Snapshot, TableSchema, to_local, to_timestamp
@@ -57,7 +57,7 @@ def moment(timestamp: float, zone: str) -> datetime | float:
     return wall if to_timestamp(wall, zone) == timestamp else timestamp
 
 
-def setting_of(story: Story, suite: Suite) -> DraftSetting:
+def setting_of(story: DraftStory, suite: Suite) -> DraftSetting:
     """Find the setting of a story. Raises like :meth:`Suite.get`."""
     clock, home, zone = story.started.clock, story.home, story.zone
     at = clock["now"] if not story.stateless or clock["now"] > UNTIMED else SOME_DAY
@@ -83,7 +83,7 @@ def _moments(home: World) -> frozenset[str]:
     return frozenset((*(item.name for item in columns if _holds_moments(item)), *by_role, *by_name))
 
 
-def _nearest(story: Story, suite: Suite) -> str | None:
+def _nearest(story: DraftStory, suite: Suite) -> str | None:
     """The base of the same world that shares the most rows with the log; where the world has no rows, its only base.
 
     Candidates are the base of the scenario that the log names, or for a log of anything else all there are.

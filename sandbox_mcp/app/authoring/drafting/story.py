@@ -47,7 +47,7 @@ class StoryTurn:
 
 
 @dataclass(frozen=True)
-class Story:
+class DraftStory:
     """A whole session."""
 
     started: SessionStarted
@@ -85,7 +85,7 @@ class Story:
         return "\n".join(item.said for item in self.turns[: turn + 1])
 
 
-def story_of(trajectory: Trajectory, home: World | None = None) -> Story:
+def story_of(trajectory: Trajectory, home: World | None = None) -> DraftStory:
     """The story of a session, played in ``home`` where the log itself recorded no state.
 
     Raises:
@@ -126,7 +126,7 @@ def story_of(trajectory: Trajectory, home: World | None = None) -> Story:
         close("Done.")
     if not turns:
         raise RunError(f"in the log {trajectory.path or started.session!r} the user says nothing to the agent")
-    return Story(started, tuple(turns), tuple(left_out), home)
+    return DraftStory(started, tuple(turns), tuple(left_out), home)
 
 
 def refused(events: Iterable[ToolCall], kind: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox_scenarios.filling import as_text
 
-from sandbox_mcp.app.authoring.drafting.story import Story, StoryTurn
+from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryTurn
 from sandbox_mcp.app.authoring.drafting.words import words
 from sandbox_mcp.engine.talk.acts import Act, read_acts
 from sandbox_mcp.engine.tools.gates import codes_in
@@ -17,7 +17,7 @@ ABOUT = 8
 """From how many words of a question an answer is known at most."""
 
 
-def user_of(story: Story) -> dict[str, Any]:
+def user_of(story: DraftStory) -> dict[str, Any]:
     """The part of a scenario file about the user."""
     opening, *later = (turn.said for turn in story.turns)
     script: dict[str, Any] = {}

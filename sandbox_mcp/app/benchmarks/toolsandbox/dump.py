@@ -21,13 +21,13 @@ from typing import Any, cast
 def stop_the_clock(now: datetime.datetime) -> None:
     """Give every module that is loaded from now on a clock that stands still."""
 
-    class Stopped(datetime.datetime):
+    class _Stopped(datetime.datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             stands = cls.fromtimestamp(now.timestamp())
             return stands if tz is None else stands.astimezone(tz)
 
-    setattr(datetime, "datetime", Stopped)  # noqa: B010 - the attribute of a module
+    setattr(datetime, "datetime", _Stopped)  # noqa: B010 - the attribute of a module
 
 
 def scenarios() -> Mapping[str, Any]:

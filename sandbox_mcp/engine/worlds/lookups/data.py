@@ -40,7 +40,7 @@ class DataPoint(Table, fixed="data/data_values.csv"):
     value: float
 
 
-class Figure(TypedDict):
+class _Figure(TypedDict):
     """A value with its unit."""
 
     region: str
@@ -49,7 +49,7 @@ class Figure(TypedDict):
     unit: str
 
 
-class Ranked(TypedDict):
+class _Ranked(TypedDict):
     """A region's place in a ranking."""
 
     place: int
@@ -57,7 +57,7 @@ class Ranked(TypedDict):
     value: float
 
 
-class ValueChange(TypedDict):
+class _ValueChange(TypedDict):
     """What changed between two years; the change is the later value less the earlier one."""
 
     before: float
@@ -66,7 +66,7 @@ class ValueChange(TypedDict):
     unit: str
 
 
-class RegionFigure(TypedDict):
+class _RegionFigure(TypedDict):
     """What one dataset says of a region."""
 
     dataset: str
@@ -116,7 +116,7 @@ def find_regions(tx: Tx, name: str | None = None) -> list[Region]:
 
 
 @data.query
-def get_dataset_value(tx: Tx, dataset: Id[Dataset], region: Id[Region], year: int) -> Figure:
+def get_dataset_value(tx: Tx, dataset: Id[Dataset], region: Id[Region], year: int) -> _Figure:
     """Get what a dataset says of a region in a year.
 
     Args:
@@ -125,11 +125,11 @@ def get_dataset_value(tx: Tx, dataset: Id[Dataset], region: Id[Region], year: in
         year: The year, 2018 to 2024.
     """
     value = _value(tx, dataset, region, year)
-    return Figure(region=region, year=year, value=value, unit=tx.get(Dataset, dataset).unit)
+    return _Figure(region=region, year=year, value=value, unit=tx.get(Dataset, dataset).unit)
 
 
 @data.query
-def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_year: int, to_year: int) -> ValueChange:
+def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_year: int, to_year: int) -> _ValueChange:
     """Get how much a value changed in a region between two years.
 
     Args:
@@ -139,13 +139,13 @@ def get_dataset_change(tx: Tx, dataset: Id[Dataset], region: Id[Region], from_ye
         to_year: The later year.
     """
     before, after = _value(tx, dataset, region, from_year), _value(tx, dataset, region, to_year)
-    return ValueChange(before=before, after=after, change=round(after - before, 3), unit=tx.get(Dataset, dataset).unit)
+    return _ValueChange(before=before, after=after, change=round(after - before, 3), unit=tx.get(Dataset, dataset).unit)
 
 
 @data.query
 def get_dataset_ranking(
     tx: Tx, dataset: Id[Dataset], year: int, ascending: bool = False, limit: int | None = None
-) -> list[Ranked]:
+) -> list[_Ranked]:
     """Rank the regions by what a dataset says of them in a year, the highest value first.
 
     Args:
@@ -158,13 +158,13 @@ def get_dataset_ranking(
     rows = tx.all(DataPoint, dataset=known(tx, Dataset, dataset, "dataset").id, year=year)
     ranked = sorted(rows, key=lambda row: row.value, reverse=not ascending)
     return [
-        Ranked(place=place, region=tx.get(Region, row.region).name, value=row.value)
+        _Ranked(place=place, region=tx.get(Region, row.region).name, value=row.value)
         for place, row in enumerate(first(ranked, limit), start=1)
     ]
 
 
 @data.query
-def get_region_values(tx: Tx, region: Id[Region], year: int, topic: Topic | None = None) -> list[RegionFigure]:
+def get_region_values(tx: Tx, region: Id[Region], year: int, topic: Topic | None = None) -> list[_RegionFigure]:
     """List all that the datasets say of a region in a year.
 
     Args:
@@ -176,7 +176,7 @@ def get_region_values(tx: Tx, region: Id[Region], year: int, topic: Topic | None
     rows = tx.all(DataPoint, region=known(tx, Region, region, "region").code, year=year)
     sets = [(row, tx.get(Dataset, row.dataset)) for row in rows]
     return [
-        RegionFigure(dataset=found.id, title=found.title, value=row.value, unit=found.unit)
+        _RegionFigure(dataset=found.id, title=found.title, value=row.value, unit=found.unit)
         for row, found in sets
         if topic in (None, found.topic)
     ]

@@ -73,7 +73,7 @@ class Concert(Table, fixed="data/media_concerts.csv"):
     sold_out: bool
 
 
-class AlbumLine(TypedDict):
+class _AlbumLine(TypedDict):
     """An album in a list."""
 
     album: str
@@ -82,7 +82,7 @@ class AlbumLine(TypedDict):
     label: str
 
 
-class SongLine(TypedDict):
+class _SongLine(TypedDict):
     """A song in a list; its length in seconds."""
 
     song: str
@@ -92,7 +92,7 @@ class SongLine(TypedDict):
     plays: int
 
 
-class FoundSong(TypedDict):
+class _FoundSong(TypedDict):
     """A song that was searched for, and the album it is on."""
 
     song: str
@@ -101,14 +101,14 @@ class FoundSong(TypedDict):
     seconds: int
 
 
-class MakerLine(TypedDict):
+class _MakerLine(TypedDict):
     """A person who made a song, and as what."""
 
     name: str
     task: Task
 
 
-class ReviewOfAlbum(TypedDict):
+class _ReviewOfAlbum(TypedDict):
     """What a magazine says."""
 
     magazine: str
@@ -116,7 +116,7 @@ class ReviewOfAlbum(TypedDict):
     verdict: str
 
 
-class ConcertLine(TypedDict):
+class _ConcertLine(TypedDict):
     """A concert in a list; the price is in euros."""
 
     day: str
@@ -148,7 +148,7 @@ def search_artists(tx: Tx, name: str | None = None, style: Style | None = None) 
 
 
 @media.query
-def search_albums(tx: Tx, title: str) -> list[AlbumLine]:
+def search_albums(tx: Tx, title: str) -> list[_AlbumLine]:
     """Find albums by words of their title.
 
     Args:
@@ -157,25 +157,25 @@ def search_albums(tx: Tx, title: str) -> list[AlbumLine]:
     return [_album_line(row) for row in tx.all(Album) if has_words(row.title, title)]
 
 
-def _album_line(row: Album) -> AlbumLine:
-    return AlbumLine(album=row.id, title=row.title, released=row.released, label=row.label)
+def _album_line(row: Album) -> _AlbumLine:
+    return _AlbumLine(album=row.id, title=row.title, released=row.released, label=row.label)
 
 
 @media.query
-def search_songs(tx: Tx, title: str) -> list[FoundSong]:
+def search_songs(tx: Tx, title: str) -> list[_FoundSong]:
     """Find songs by words of their title, with the album they are on and their length in seconds, 25 at most.
 
     Args:
         title: The title, or words of it.
     """
     rows = first((row for row in tx.all(Song) if has_words(row.title, title)), None)
-    return [FoundSong(song=row.id, title=row.title, album=row.album, seconds=row.seconds) for row in rows]
+    return [_FoundSong(song=row.id, title=row.title, album=row.album, seconds=row.seconds) for row in rows]
 
 
 @media.query
 def search_artist_albums(
     tx: Tx, artist: Id[Artist], after: str | None = None, before: str | None = None
-) -> list[AlbumLine]:
+) -> list[_AlbumLine]:
     """List an artist's albums, the oldest first.
 
     Args:
@@ -190,7 +190,7 @@ def search_artist_albums(
 
 
 @media.query
-def search_artist_concerts(tx: Tx, artist: Id[Artist], city: str | None = None) -> list[ConcertLine]:
+def search_artist_concerts(tx: Tx, artist: Id[Artist], city: str | None = None) -> list[_ConcertLine]:
     """List an artist's coming concerts, the earliest first.
 
     Args:
@@ -200,12 +200,13 @@ def search_artist_concerts(tx: Tx, artist: Id[Artist], city: str | None = None) 
     rows = tx.all(Concert, artist=known(tx, Artist, artist, "artist").id)
     chosen = sorted((row for row in rows if city is None or has_words(row.city, city)), key=lambda row: row.day)
     return [
-        ConcertLine(day=row.day, city=row.city, hall=row.hall, price=row.price, sold_out=row.sold_out) for row in chosen
+        _ConcertLine(day=row.day, city=row.city, hall=row.hall, price=row.price, sold_out=row.sold_out)
+        for row in chosen
     ]
 
 
 @media.query
-def search_album_songs(tx: Tx, album: Id[Album]) -> list[SongLine]:
+def search_album_songs(tx: Tx, album: Id[Album]) -> list[_SongLine]:
     """List the songs of an album in their order, with length in seconds and plays.
 
     Args:
@@ -213,23 +214,23 @@ def search_album_songs(tx: Tx, album: Id[Album]) -> list[SongLine]:
     """
     rows = sorted(tx.all(Song, album=known(tx, Album, album, "album").id), key=lambda row: row.place)
     return [
-        SongLine(song=row.id, title=row.title, place=row.place, seconds=row.seconds, plays=row.plays) for row in rows
+        _SongLine(song=row.id, title=row.title, place=row.place, seconds=row.seconds, plays=row.plays) for row in rows
     ]
 
 
 @media.query
-def search_album_reviews(tx: Tx, album: Id[Album]) -> list[ReviewOfAlbum]:
+def search_album_reviews(tx: Tx, album: Id[Album]) -> list[_ReviewOfAlbum]:
     """List what magazines say of an album, with one to five stars.
 
     Args:
         album: The album's id.
     """
     rows = tx.all(Criticism, album=known(tx, Album, album, "album").id)
-    return [ReviewOfAlbum(magazine=row.magazine, stars=row.stars, verdict=row.verdict) for row in rows]
+    return [_ReviewOfAlbum(magazine=row.magazine, stars=row.stars, verdict=row.verdict) for row in rows]
 
 
 @media.query
-def search_song_makers(tx: Tx, song: Id[Song], task: Task | None = None) -> list[MakerLine]:
+def search_song_makers(tx: Tx, song: Id[Song], task: Task | None = None) -> list[_MakerLine]:
     """List who wrote the music and the lyrics of a song and who produced it.
 
     Args:
@@ -237,4 +238,4 @@ def search_song_makers(tx: Tx, song: Id[Song], task: Task | None = None) -> list
         task: Only who did this.
     """
     rows = tx.all(Maker, song=known(tx, Song, song, "song").id)
-    return [MakerLine(name=row.name, task=row.task) for row in rows if task in (None, row.task)]
+    return [_MakerLine(name=row.name, task=row.task) for row in rows if task in (None, row.task)]

@@ -77,7 +77,7 @@ class Award(Table, fixed="data/movie_awards.csv"):
     won: bool
 
 
-class MovieLine(TypedDict):
+class _MovieLine(TypedDict):
     """A film in a list."""
 
     movie: str
@@ -85,7 +85,7 @@ class MovieLine(TypedDict):
     year: int
 
 
-class MovieDetails(MovieLine):
+class _MovieDetails(_MovieLine):
     """What a film is; the runtime in minutes."""
 
     runtime: int
@@ -94,38 +94,38 @@ class MovieDetails(MovieLine):
     studio: str
 
 
-class PersonLine(TypedDict):
+class _PersonLine(TypedDict):
     """A person in a list."""
 
     person: str
     name: str
 
 
-class CastLine(PersonLine):
+class _CastLine(_PersonLine):
     """A person of a cast."""
 
     role: str
 
 
-class FilmCrewLine(PersonLine):
+class _FilmCrewLine(_PersonLine):
     """A person of a crew."""
 
     job: Job
 
 
-class PartLine(MovieLine):
+class _PartLine(_MovieLine):
     """A film, and the role that a person plays in it."""
 
     role: str
 
 
-class JobLine(MovieLine):
+class _JobLine(_MovieLine):
     """A film, and the job that a person had in it."""
 
     job: Job
 
 
-class Ratings(TypedDict):
+class _Ratings(TypedDict):
     """How many in a hundred critics and in a hundred of the audience liked a film, and how many people voted."""
 
     critics: int
@@ -133,21 +133,21 @@ class Ratings(TypedDict):
     votes: int
 
 
-class BoxOffice(TypedDict):
+class _BoxOffice(TypedDict):
     """What a film cost and took, in dollars."""
 
     budget: int
     gross: int
 
 
-class ReleaseLine(TypedDict):
+class _ReleaseLine(TypedDict):
     """When a film came out in a country."""
 
     country: Country
     day: str
 
 
-class AwardLine(TypedDict):
+class _AwardLine(TypedDict):
     """A nomination."""
 
     award: str
@@ -173,12 +173,12 @@ def _person(tx: Tx, person: str) -> Person:
     return known(tx, Person, person, "person")
 
 
-def _line(row: Movie) -> MovieLine:
-    return MovieLine(movie=row.id, title=row.title, year=row.year)
+def _line(row: Movie) -> _MovieLine:
+    return _MovieLine(movie=row.id, title=row.title, year=row.year)
 
 
 @movies.query
-def get_movie_search(tx: Tx, title: str, year: int | None = None) -> list[MovieLine]:
+def get_movie_search(tx: Tx, title: str, year: int | None = None) -> list[_MovieLine]:
     """Find films by words of their title, the oldest first, 25 at most.
 
     Args:
@@ -190,32 +190,32 @@ def get_movie_search(tx: Tx, title: str, year: int | None = None) -> list[MovieL
 
 
 @movies.query
-def get_movie_details(tx: Tx, movie: Id[Movie]) -> MovieDetails:
+def get_movie_details(tx: Tx, movie: Id[Movie]) -> _MovieDetails:
     """Get a film's year, runtime, genres, language and studio.
 
     Args:
         movie: The film's id.
     """
     row = _movie(tx, movie)
-    return MovieDetails(
+    return _MovieDetails(
         movie=row.id, title=row.title, year=row.year, runtime=row.runtime, genres=row.genres, language=row.language,
         studio=row.studio,
     )  # fmt: skip
 
 
 @movies.query
-def get_movie_cast(tx: Tx, movie: Id[Movie]) -> list[CastLine]:
+def get_movie_cast(tx: Tx, movie: Id[Movie]) -> list[_CastLine]:
     """List who plays whom in a film, the leading part first.
 
     Args:
         movie: The film's id.
     """
     rows = tx.all(Part, movie=_movie(tx, movie).id)
-    return [CastLine(person=row.person, name=_person(tx, row.person).name, role=row.role) for row in rows]
+    return [_CastLine(person=row.person, name=_person(tx, row.person).name, role=row.role) for row in rows]
 
 
 @movies.query
-def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[FilmCrewLine]:
+def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[_FilmCrewLine]:
     """List who worked on a film behind the camera.
 
     Args:
@@ -223,33 +223,33 @@ def get_movie_crew(tx: Tx, movie: Id[Movie], job: Job | None = None) -> list[Fil
         job: Only people with this job.
     """
     rows = [row for row in tx.all(Credit, movie=_movie(tx, movie).id) if job in (None, row.job)]
-    return [FilmCrewLine(person=row.person, name=_person(tx, row.person).name, job=row.job) for row in rows]
+    return [_FilmCrewLine(person=row.person, name=_person(tx, row.person).name, job=row.job) for row in rows]
 
 
 @movies.query
-def get_movie_ratings(tx: Tx, movie: Id[Movie]) -> Ratings:
+def get_movie_ratings(tx: Tx, movie: Id[Movie]) -> _Ratings:
     """Get what percentage of the critics and of the audience liked a film.
 
     Args:
         movie: The film's id.
     """
     row = _movie(tx, movie)
-    return Ratings(critics=row.critics, audience=row.audience, votes=row.votes)
+    return _Ratings(critics=row.critics, audience=row.audience, votes=row.votes)
 
 
 @movies.query
-def get_movie_box_office(tx: Tx, movie: Id[Movie]) -> BoxOffice:
+def get_movie_box_office(tx: Tx, movie: Id[Movie]) -> _BoxOffice:
     """Get what a film cost and what it took in cinemas, in dollars.
 
     Args:
         movie: The film's id.
     """
     row = _movie(tx, movie)
-    return BoxOffice(budget=row.budget, gross=row.gross)
+    return _BoxOffice(budget=row.budget, gross=row.gross)
 
 
 @movies.query
-def get_movie_releases(tx: Tx, movie: Id[Movie], country: Country | None = None) -> list[ReleaseLine]:
+def get_movie_releases(tx: Tx, movie: Id[Movie], country: Country | None = None) -> list[_ReleaseLine]:
     """List the days on which a film came to cinemas.
 
     Args:
@@ -257,7 +257,7 @@ def get_movie_releases(tx: Tx, movie: Id[Movie], country: Country | None = None)
         country: Only this country.
     """
     rows = [row for row in tx.all(Release, movie=_movie(tx, movie).id) if country in (None, row.country)]
-    return [ReleaseLine(country=row.country, day=row.day) for row in rows]
+    return [_ReleaseLine(country=row.country, day=row.day) for row in rows]
 
 
 @movies.query
@@ -273,7 +273,7 @@ def get_movie_streaming(tx: Tx, movie: Id[Movie], country: Country) -> list[str]
 
 
 @movies.query
-def get_movie_awards(tx: Tx, movie: Id[Movie], won: bool | None = None) -> list[AwardLine]:
+def get_movie_awards(tx: Tx, movie: Id[Movie], won: bool | None = None) -> list[_AwardLine]:
     """List the awards that a film was nominated for.
 
     Args:
@@ -281,18 +281,18 @@ def get_movie_awards(tx: Tx, movie: Id[Movie], won: bool | None = None) -> list[
         won: True for those it won only, false for those it did not win.
     """
     rows = [row for row in tx.all(Award, movie=_movie(tx, movie).id) if won in (None, row.won)]
-    return [AwardLine(award=row.award, category=row.category, year=row.year, won=row.won) for row in rows]
+    return [_AwardLine(award=row.award, category=row.category, year=row.year, won=row.won) for row in rows]
 
 
 @movies.query
-def get_person_search(tx: Tx, name: str) -> list[PersonLine]:
+def get_person_search(tx: Tx, name: str) -> list[_PersonLine]:
     """Find people by name, 25 at most.
 
     Args:
         name: The name, or a part of it.
     """
     rows = [row for row in tx.all(Person) if has_words(row.name, name)]
-    return [PersonLine(person=row.id, name=row.name) for row in first(rows, None)]
+    return [_PersonLine(person=row.id, name=row.name) for row in first(rows, None)]
 
 
 @movies.query
@@ -306,7 +306,7 @@ def get_person_details(tx: Tx, person: Id[Person]) -> Person:
 
 
 @movies.query
-def get_person_cast_credits(tx: Tx, person: Id[Person]) -> list[PartLine]:
+def get_person_cast_credits(tx: Tx, person: Id[Person]) -> list[_PartLine]:
     """List the films in which somebody plays, the oldest first.
 
     Args:
@@ -314,11 +314,11 @@ def get_person_cast_credits(tx: Tx, person: Id[Person]) -> list[PartLine]:
     """
     parts = tx.all(Part, person=_person(tx, person).id)
     rows = sorted(((_movie(tx, part.movie), part.role) for part in parts), key=lambda pair: pair[0].year)
-    return [PartLine(movie=row.id, title=row.title, year=row.year, role=role) for row, role in rows]
+    return [_PartLine(movie=row.id, title=row.title, year=row.year, role=role) for row, role in rows]
 
 
 @movies.query
-def get_person_crew_credits(tx: Tx, person: Id[Person], job: Job | None = None) -> list[JobLine]:
+def get_person_crew_credits(tx: Tx, person: Id[Person], job: Job | None = None) -> list[_JobLine]:
     """List the films that somebody worked on behind the camera, the oldest first.
 
     Args:
@@ -327,13 +327,13 @@ def get_person_crew_credits(tx: Tx, person: Id[Person], job: Job | None = None) 
     """
     done = [row for row in tx.all(Credit, person=_person(tx, person).id) if job in (None, row.job)]
     rows = sorted(((_movie(tx, row.movie), row) for row in done), key=lambda pair: pair[0].year)
-    return [JobLine(movie=row.id, title=row.title, year=row.year, job=credit.job) for row, credit in rows]
+    return [_JobLine(movie=row.id, title=row.title, year=row.year, job=credit.job) for row, credit in rows]
 
 
 @movies.query
 def get_genre_movies(
     tx: Tx, genre: Genre, from_year: int | None = None, to_year: int | None = None, language: str | None = None
-) -> list[MovieLine]:
+) -> list[_MovieLine]:
     """List the films of a genre, the oldest first, 25 at most.
 
     Args:

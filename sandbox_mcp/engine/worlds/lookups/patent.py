@@ -42,14 +42,14 @@ class Claim(Table, fixed="data/patent_claims.csv"):
     text: str
 
 
-class PatentLine(TypedDict):
+class _PatentLine(TypedDict):
     """A patent in a list."""
 
     number: str
     title: str
 
 
-class ClaimLine(TypedDict):
+class _ClaimLine(TypedDict):
     """A claim in a list; ``depends_on`` is null where it stands for itself."""
 
     place: int
@@ -66,8 +66,8 @@ patent = World(
 )
 
 
-def _lines(rows: list[Patent]) -> list[PatentLine]:
-    return [PatentLine(number=row.number, title=row.title) for row in first(rows, None)]
+def _lines(rows: list[Patent]) -> list[_PatentLine]:
+    return [_PatentLine(number=row.number, title=row.title) for row in first(rows, None)]
 
 
 def _titled(tx: Tx, title: str) -> list[Patent]:
@@ -84,7 +84,7 @@ def _assigned(tx: Tx, assignee: str) -> list[Patent]:
 
 
 @patent.query
-def get_patents_with_title(tx: Tx, title: str) -> list[PatentLine]:
+def get_patents_with_title(tx: Tx, title: str) -> list[_PatentLine]:
     """List the patents whose title has certain words, the oldest filing first, 25 at most.
 
     Args:
@@ -96,7 +96,7 @@ def get_patents_with_title(tx: Tx, title: str) -> list[PatentLine]:
 @patent.query
 def get_patents_with_title_and_date(
     tx: Tx, title: str, after: str | None = None, before: str | None = None
-) -> list[PatentLine]:
+) -> list[_PatentLine]:
     """List the patents whose title has certain words, filed in a window of time, the oldest first, 25 at most.
 
     Args:
@@ -109,7 +109,7 @@ def get_patents_with_title_and_date(
 
 
 @patent.query
-def get_patents_with_inventor(tx: Tx, inventor: str) -> list[PatentLine]:
+def get_patents_with_inventor(tx: Tx, inventor: str) -> list[_PatentLine]:
     """List the patents of an inventor, the oldest filing first, 25 at most.
 
     Args:
@@ -121,7 +121,7 @@ def get_patents_with_inventor(tx: Tx, inventor: str) -> list[PatentLine]:
 @patent.query
 def get_patents_with_inventor_and_date(
     tx: Tx, inventor: str, after: str | None = None, before: str | None = None
-) -> list[PatentLine]:
+) -> list[_PatentLine]:
     """List the patents of an inventor that were filed in a window of time, the oldest first, 25 at most.
 
     Args:
@@ -134,7 +134,7 @@ def get_patents_with_inventor_and_date(
 
 
 @patent.query
-def get_patents_with_assignee(tx: Tx, assignee: str, status: Status | None = None) -> list[PatentLine]:
+def get_patents_with_assignee(tx: Tx, assignee: str, status: Status | None = None) -> list[_PatentLine]:
     """List the patents that a company or a person owns, the oldest filing first, 25 at most.
 
     Args:
@@ -147,7 +147,7 @@ def get_patents_with_assignee(tx: Tx, assignee: str, status: Status | None = Non
 @patent.query
 def get_patents_with_assignee_and_date(
     tx: Tx, assignee: str, after: str | None = None, before: str | None = None
-) -> list[PatentLine]:
+) -> list[_PatentLine]:
     """List the patents that a company or a person owns, filed in a window of time, the oldest first, 25 at most.
 
     Args:
@@ -160,7 +160,7 @@ def get_patents_with_assignee_and_date(
 
 
 @patent.query
-def get_patents_with_class(tx: Tx, code: Id[PatentClass], status: Status | None = None) -> list[PatentLine]:
+def get_patents_with_class(tx: Tx, code: Id[PatentClass], status: Status | None = None) -> list[_PatentLine]:
     """List the patents of one class, the oldest filing first, 25 at most.
 
     Args:
@@ -172,7 +172,7 @@ def get_patents_with_class(tx: Tx, code: Id[PatentClass], status: Status | None 
 
 
 @patent.query
-def get_patents_citing_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
+def get_patents_citing_number(tx: Tx, number: Id[Patent]) -> list[_PatentLine]:
     """List the later patents that cite a patent, the oldest filing first, 25 at most.
 
     Args:
@@ -183,7 +183,7 @@ def get_patents_citing_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
 
 
 @patent.query
-def get_patents_cited_by_number(tx: Tx, number: Id[Patent]) -> list[PatentLine]:
+def get_patents_cited_by_number(tx: Tx, number: Id[Patent]) -> list[_PatentLine]:
     """List the earlier patents that a patent cites, the oldest filing first, 25 at most.
 
     Args:
@@ -204,14 +204,14 @@ def get_patent_with_number(tx: Tx, number: Id[Patent]) -> Patent:
 
 
 @patent.query
-def get_patent_claims_with_number(tx: Tx, number: Id[Patent]) -> list[ClaimLine]:
+def get_patent_claims_with_number(tx: Tx, number: Id[Patent]) -> list[_ClaimLine]:
     """List the claims of a patent in full.
 
     Args:
         number: The number of the patent.
     """
     rows = tx.all(Claim, number=known(tx, Patent, number, "patent").number)
-    return [ClaimLine(place=row.place, depends_on=row.depends_on, text=row.text) for row in rows]
+    return [_ClaimLine(place=row.place, depends_on=row.depends_on, text=row.text) for row in rows]
 
 
 @patent.query

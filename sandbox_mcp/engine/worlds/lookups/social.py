@@ -58,7 +58,7 @@ class Reaction(Table, fixed="data/social_reactions.csv"):
     count: int
 
 
-class PostLine(TypedDict):
+class _PostLine(TypedDict):
     """A post in a list."""
 
     post: str
@@ -67,7 +67,7 @@ class PostLine(TypedDict):
     views: int
 
 
-class CommentLine(TypedDict):
+class _CommentLine(TypedDict):
     """A comment in a list."""
 
     author: str
@@ -75,14 +75,14 @@ class CommentLine(TypedDict):
     text: str
 
 
-class ReactionLine(TypedDict):
+class _ReactionLine(TypedDict):
     """A feeling, and how many had it."""
 
     feeling: Feeling
     count: int
 
 
-class FollowerLine(TypedDict):
+class _FollowerLine(TypedDict):
     """A follower."""
 
     handle: str
@@ -116,7 +116,7 @@ def find_user(tx: Tx, name: str) -> list[Member]:
 @social.query
 def get_user_posts(
     tx: Tx, user: Id[Member], after: str | None = None, before: str | None = None, words: str | None = None
-) -> list[PostLine]:
+) -> list[_PostLine]:
     """List what somebody has posted, the latest first, 25 at most.
 
     Args:
@@ -132,11 +132,11 @@ def get_user_posts(
         if counts(row.day) and (words is None or has_words(row.text, words))
     ]
     latest = sorted(rows, key=lambda row: row.day, reverse=True)
-    return [PostLine(post=row.id, day=row.day, text=row.text, views=row.views) for row in first(latest, None)]
+    return [_PostLine(post=row.id, day=row.day, text=row.text, views=row.views) for row in first(latest, None)]
 
 
 @social.query
-def get_user_followers(tx: Tx, user: Id[Member], after: str | None = None) -> list[FollowerLine]:
+def get_user_followers(tx: Tx, user: Id[Member], after: str | None = None) -> list[_FollowerLine]:
     """List who follows somebody, the newest first.
 
     Args:
@@ -146,26 +146,26 @@ def get_user_followers(tx: Tx, user: Id[Member], after: str | None = None) -> li
     counts = window(after)
     rows = [row for row in tx.all(Follow, followed=_user(tx, user).handle) if counts(row.since)]
     newest = sorted(rows, key=lambda row: row.since, reverse=True)
-    return [FollowerLine(handle=row.follower, name=_user(tx, row.follower).name, since=row.since) for row in newest]
+    return [_FollowerLine(handle=row.follower, name=_user(tx, row.follower).name, since=row.since) for row in newest]
 
 
 @social.query
-def get_post_comments(tx: Tx, post: Id[Post]) -> list[CommentLine]:
+def get_post_comments(tx: Tx, post: Id[Post]) -> list[_CommentLine]:
     """List what was written beneath a post, the earliest first.
 
     Args:
         post: The post's id.
     """
     rows = sorted(tx.all(Comment, post=known(tx, Post, post, "post").id), key=lambda row: row.day)
-    return [CommentLine(author=row.author, day=row.day, text=row.text) for row in rows]
+    return [_CommentLine(author=row.author, day=row.day, text=row.text) for row in rows]
 
 
 @social.query
-def get_post_reactions(tx: Tx, post: Id[Post]) -> list[ReactionLine]:
+def get_post_reactions(tx: Tx, post: Id[Post]) -> list[_ReactionLine]:
     """Count who felt what about a post.
 
     Args:
         post: The post's id.
     """
     rows = tx.all(Reaction, post=known(tx, Post, post, "post").id)
-    return [ReactionLine(feeling=row.feeling, count=row.count) for row in rows]
+    return [_ReactionLine(feeling=row.feeling, count=row.count) for row in rows]

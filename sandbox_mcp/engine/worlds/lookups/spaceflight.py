@@ -91,7 +91,7 @@ class Stay(Table, fixed="data/space_stays.csv"):
     days: int
 
 
-class LaunchLine(TypedDict):
+class _LaunchLine(TypedDict):
     """A launch in a list."""
 
     launch: str
@@ -99,7 +99,7 @@ class LaunchLine(TypedDict):
     day: str
 
 
-class LaunchDetails(LaunchLine):
+class _LaunchDetails(_LaunchLine):
     """What is known of a launch."""
 
     site: str
@@ -109,7 +109,7 @@ class LaunchDetails(LaunchLine):
     agency: str
 
 
-class SeatLine(TypedDict):
+class _SeatLine(TypedDict):
     """An astronaut in a crew."""
 
     astronaut: str
@@ -117,13 +117,13 @@ class SeatLine(TypedDict):
     seat: Seat
 
 
-class FlightLine(LaunchLine):
+class _FlightLine(_LaunchLine):
     """A launch, and the seat that an astronaut had in it."""
 
     seat: Seat
 
 
-class PayloadLine(TypedDict):
+class _PayloadLine(TypedDict):
     """What a launch carried; the mass in kilograms."""
 
     name: str
@@ -131,7 +131,7 @@ class PayloadLine(TypedDict):
     orbit: Orbit
 
 
-class StayLine(TypedDict):
+class _StayLine(TypedDict):
     """A stay on a station."""
 
     station: str
@@ -141,7 +141,7 @@ class StayLine(TypedDict):
     days: int
 
 
-class VisitLine(TypedDict):
+class _VisitLine(TypedDict):
     """An astronaut's stay, as a station lists it."""
 
     astronaut: str
@@ -168,8 +168,8 @@ def _astronaut(tx: Tx, astronaut: str) -> Astronaut:
     return known(tx, Astronaut, astronaut, "astronaut")
 
 
-def _line(row: Launch) -> LaunchLine:
-    return LaunchLine(launch=row.id, mission=row.mission, day=row.day)
+def _line(row: Launch) -> _LaunchLine:
+    return _LaunchLine(launch=row.id, mission=row.mission, day=row.day)
 
 
 @spaceflight.query
@@ -220,7 +220,7 @@ def find_launch(
     after: str | None = None,
     before: str | None = None,
     outcome: LaunchOutcome | None = None,
-) -> list[LaunchLine]:
+) -> list[_LaunchLine]:
     """Find launches by mission, day or outcome, the earliest first, 25 at most.
 
     Args:
@@ -261,7 +261,7 @@ def find_station(tx: Tx, name: str | None = None) -> list[Station]:
 
 
 @spaceflight.query
-def find_launches_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[FlightLine]:
+def find_launches_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[_FlightLine]:
     """List the launches that an astronaut was on, the earliest first.
 
     Args:
@@ -269,11 +269,11 @@ def find_launches_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[Fligh
     """
     seats = tx.all(CrewSeat, astronaut=_astronaut(tx, astronaut).id)
     rows = sorted(((_launch(tx, seat.launch), seat) for seat in seats), key=lambda pair: pair[0].day)
-    return [FlightLine(launch=row.id, mission=row.mission, day=row.day, seat=seat.seat) for row, seat in rows]
+    return [_FlightLine(launch=row.id, mission=row.mission, day=row.day, seat=seat.seat) for row, seat in rows]
 
 
 @spaceflight.query
-def find_stays_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[StayLine]:
+def find_stays_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[_StayLine]:
     """List an astronaut's stays on space stations, the earliest first.
 
     Args:
@@ -281,7 +281,7 @@ def find_stays_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[StayLine
     """
     rows = sorted(tx.all(Stay, astronaut=_astronaut(tx, astronaut).id), key=lambda row: row.arrived)
     return [
-        StayLine(
+        _StayLine(
             station=row.station,
             station_name=known(tx, Station, row.station, "station").name,
             arrived=row.arrived,
@@ -293,18 +293,18 @@ def find_stays_with_astronaut(tx: Tx, astronaut: Id[Astronaut]) -> list[StayLine
 
 
 @spaceflight.query
-def find_crew_with_launch(tx: Tx, launch: Id[Launch]) -> list[SeatLine]:
+def find_crew_with_launch(tx: Tx, launch: Id[Launch]) -> list[_SeatLine]:
     """List who was aboard a launch, and in which seat; nobody if it carried no crew.
 
     Args:
         launch: The launch's id.
     """
     rows = tx.all(CrewSeat, launch=_launch(tx, launch).id)
-    return [SeatLine(astronaut=row.astronaut, name=_astronaut(tx, row.astronaut).name, seat=row.seat) for row in rows]
+    return [_SeatLine(astronaut=row.astronaut, name=_astronaut(tx, row.astronaut).name, seat=row.seat) for row in rows]
 
 
 @spaceflight.query
-def find_details_with_launch(tx: Tx, launch: Id[Launch]) -> LaunchDetails:
+def find_details_with_launch(tx: Tx, launch: Id[Launch]) -> _LaunchDetails:
     """Get a launch's day, site, outcome and rocket, and the agency that flew it.
 
     Args:
@@ -312,25 +312,25 @@ def find_details_with_launch(tx: Tx, launch: Id[Launch]) -> LaunchDetails:
     """
     row = _launch(tx, launch)
     rocket = known(tx, Rocket, row.rocket, "rocket")
-    return LaunchDetails(
+    return _LaunchDetails(
         launch=row.id, mission=row.mission, day=row.day, site=row.site, outcome=row.outcome, rocket=rocket.id,
         rocket_name=rocket.name, agency=rocket.agency,
     )  # fmt: skip
 
 
 @spaceflight.query
-def find_payloads_with_launch(tx: Tx, launch: Id[Launch]) -> list[PayloadLine]:
+def find_payloads_with_launch(tx: Tx, launch: Id[Launch]) -> list[_PayloadLine]:
     """List what a launch carried, with mass in kilograms and orbit.
 
     Args:
         launch: The launch's id.
     """
     rows = tx.all(Payload, launch=_launch(tx, launch).id)
-    return [PayloadLine(name=row.name, mass=row.mass, orbit=row.orbit) for row in rows]
+    return [_PayloadLine(name=row.name, mass=row.mass, orbit=row.orbit) for row in rows]
 
 
 @spaceflight.query
-def find_launches_with_rocket(tx: Tx, rocket: Id[Rocket], outcome: LaunchOutcome | None = None) -> list[LaunchLine]:
+def find_launches_with_rocket(tx: Tx, rocket: Id[Rocket], outcome: LaunchOutcome | None = None) -> list[_LaunchLine]:
     """List the launches of a type of rocket, the earliest first, 25 at most.
 
     Args:
@@ -344,7 +344,7 @@ def find_launches_with_rocket(tx: Tx, rocket: Id[Rocket], outcome: LaunchOutcome
 @spaceflight.query
 def find_stays_with_station(
     tx: Tx, station: Id[Station], after: str | None = None, before: str | None = None
-) -> list[VisitLine]:
+) -> list[_VisitLine]:
     """List who stayed on a space station, by the day of arrival.
 
     Args:
@@ -356,7 +356,7 @@ def find_stays_with_station(
     rows = tx.all(Stay, station=known(tx, Station, station, "station").id)
     chosen = sorted((row for row in rows if counts(row.arrived)), key=lambda row: row.arrived)
     return [
-        VisitLine(
+        _VisitLine(
             astronaut=row.astronaut,
             name=_astronaut(tx, row.astronaut).name,
             arrived=row.arrived,

@@ -77,7 +77,7 @@ class Scorer(TypedDict):
     goals: int
 
 
-class SquadLine(TypedDict):
+class _SquadLine(TypedDict):
     """A player of a squad."""
 
     player: str
@@ -85,7 +85,7 @@ class SquadLine(TypedDict):
     shirt: int
 
 
-class MatchLine(TypedDict):
+class _MatchLine(TypedDict):
     """A match in a list."""
 
     day: str
@@ -95,7 +95,7 @@ class MatchLine(TypedDict):
     away_goals: int
 
 
-class MatchReport(MatchLine):
+class _MatchReport(_MatchLine):
     """All that is known of a match."""
 
     spectators: int
@@ -180,7 +180,7 @@ def get_league_season_scorers(tx: Tx, league: League, season: int, limit: int | 
 
 
 @sports.query
-def get_team_squad(tx: Tx, team: str, position: Position | None = None) -> list[SquadLine]:
+def get_team_squad(tx: Tx, team: str, position: Position | None = None) -> list[_SquadLine]:
     """List a team's players with position and shirt number.
 
     Args:
@@ -189,14 +189,14 @@ def get_team_squad(tx: Tx, team: str, position: Position | None = None) -> list[
     """
     rows = tx.all(Player, team=_team(tx, team).id)
     return [
-        SquadLine(player=row.name, position=row.position, shirt=row.shirt)
+        _SquadLine(player=row.name, position=row.position, shirt=row.shirt)
         for row in rows
         if position in (None, row.position)
     ]
 
 
 @sports.query
-def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None = None) -> list[MatchLine]:
+def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None = None) -> list[_MatchLine]:
     """List a team's matches of a season with their results, the earliest first.
 
     Args:
@@ -207,7 +207,7 @@ def get_team_season_matches(tx: Tx, team: str, season: int, venue: Venue | None 
     check_year("season", season, SEASONS)
     id_ = _team(tx, team).id
     return [
-        MatchLine(
+        _MatchLine(
             day=row.day,
             home=_name(tx, row.home),
             away=_name(tx, row.away),
@@ -237,7 +237,7 @@ def get_player_season_statistics(tx: Tx, player: str, season: int) -> Statistics
 
 
 @sports.query
-def get_match_report(tx: Tx, home: str, away: str, season: int) -> MatchReport:
+def get_match_report(tx: Tx, home: str, away: str, season: int) -> _MatchReport:
     """Get the day, the result and the number of spectators of one match.
 
     Args:
@@ -248,7 +248,7 @@ def get_match_report(tx: Tx, home: str, away: str, season: int) -> MatchReport:
     check_year("season", season, SEASONS)
     ids = _team(tx, home).id, _team(tx, away).id
     row = only([row for row in tx.all(Match, season=season) if (row.home, row.away) == ids], "such match")
-    return MatchReport(
+    return _MatchReport(
         day=row.day, home=_name(tx, row.home), away=_name(tx, row.away), home_goals=row.home_goals,
         away_goals=row.away_goals, spectators=row.spectators,
     )  # fmt: skip

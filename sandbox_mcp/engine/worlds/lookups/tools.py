@@ -44,21 +44,21 @@ class Product(Table, fixed="data/tools_products.csv"):
     grams: int
 
 
-class DomainLine(TypedDict):
+class _DomainLine(TypedDict):
     """A domain in a list."""
 
     domain: str
     expires: str
 
 
-class FileTypeLine(TypedDict):
+class _FileTypeLine(TypedDict):
     """A kind of file in a list."""
 
     extension: str
     name: str
 
 
-class ProductLine(TypedDict):
+class _ProductLine(TypedDict):
     """A product in a list."""
 
     barcode: str
@@ -95,7 +95,7 @@ def find_domain_with_name(tx: Tx, name: str) -> Domain:
 @tools.query
 def find_domains_with_owner(
     tx: Tx, owner: str, expires_after: str | None = None, expires_before: str | None = None
-) -> list[DomainLine]:
+) -> list[_DomainLine]:
     """List the domains that somebody has registered.
 
     Args:
@@ -105,11 +105,11 @@ def find_domains_with_owner(
     """
     counts = window(expires_after, expires_before, "expires_")
     rows = [row for row in tx.all(Domain) if has_words(row.owner, owner)]
-    return [DomainLine(domain=row.name, expires=row.expires) for row in rows if counts(row.expires)]
+    return [_DomainLine(domain=row.name, expires=row.expires) for row in rows if counts(row.expires)]
 
 
 @tools.query
-def find_domains_with_word(tx: Tx, word: str) -> list[DomainLine]:
+def find_domains_with_word(tx: Tx, word: str) -> list[_DomainLine]:
     """List the registered domains whose name has a certain text in it, 25 at most.
 
     Args:
@@ -118,7 +118,7 @@ def find_domains_with_word(tx: Tx, word: str) -> list[DomainLine]:
     if len(word) < 3:
         raise ValueError("`word` must have at least three letters")
     rows = [row for row in tx.all(Domain) if word.casefold() in row.name]
-    return [DomainLine(domain=row.name, expires=row.expires) for row in first(rows, None)]
+    return [_DomainLine(domain=row.name, expires=row.expires) for row in first(rows, None)]
 
 
 @tools.query
@@ -132,7 +132,7 @@ def find_file_type_with_extension(tx: Tx, extension: str) -> FileType:
 
 
 @tools.query
-def find_file_types_with_kind(tx: Tx, kind: FileKind, readable: bool | None = None) -> list[FileTypeLine]:
+def find_file_types_with_kind(tx: Tx, kind: FileKind, readable: bool | None = None) -> list[_FileTypeLine]:
     """List the endings of a kind of file.
 
     Args:
@@ -140,7 +140,7 @@ def find_file_types_with_kind(tx: Tx, kind: FileKind, readable: bool | None = No
         readable: True for those that people can read as text only, false for the others.
     """
     rows = [row for row in tx.all(FileType, kind=kind) if readable in (None, row.readable)]
-    return [FileTypeLine(extension=row.extension, name=row.name) for row in rows]
+    return [_FileTypeLine(extension=row.extension, name=row.name) for row in rows]
 
 
 @tools.query
@@ -154,7 +154,7 @@ def find_product_with_barcode(tx: Tx, barcode: str) -> Product:
 
 
 @tools.query
-def find_products_with_name(tx: Tx, name: str, maker: str | None = None) -> list[ProductLine]:
+def find_products_with_name(tx: Tx, name: str, maker: str | None = None) -> list[_ProductLine]:
     """List the products whose name has certain words.
 
     Args:
@@ -163,5 +163,5 @@ def find_products_with_name(tx: Tx, name: str, maker: str | None = None) -> list
     """
     rows = [row for row in tx.all(Product) if has_words(row.name, name)]
     return [
-        ProductLine(barcode=row.barcode, name=row.name) for row in rows if maker is None or has_words(row.maker, maker)
+        _ProductLine(barcode=row.barcode, name=row.name) for row in rows if maker is None or has_words(row.maker, maker)
     ]

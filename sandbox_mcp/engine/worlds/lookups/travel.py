@@ -79,7 +79,7 @@ class Train(Table, fixed="data/travel_trains.csv"):
     price: int
 
 
-class HotelLine(TypedDict):
+class _HotelLine(TypedDict):
     """A hotel in a list."""
 
     hotel: str
@@ -88,7 +88,7 @@ class HotelLine(TypedDict):
     price: int
 
 
-class SightLine(TypedDict):
+class _SightLine(TypedDict):
     """A sight in a list."""
 
     sight: str
@@ -96,7 +96,7 @@ class SightLine(TypedDict):
     kind: SightKind
 
 
-class ReviewLine(TypedDict):
+class _ReviewLine(TypedDict):
     """What a guest says."""
 
     guest: str
@@ -104,7 +104,7 @@ class ReviewLine(TypedDict):
     text: str
 
 
-class Ride(TypedDict):
+class _Ride(TypedDict):
     """A flight or a train."""
 
     number: str
@@ -135,7 +135,7 @@ def find_city(tx: Tx, name: str) -> list[TravelCity]:
 @travel.query
 def find_hotels_in_city(
     tx: Tx, city: Id[TravelCity], stars: int | None = None, max_price: int | None = None
-) -> list[HotelLine]:
+) -> list[_HotelLine]:
     """List the hotels in a city, the cheapest first.
 
     Args:
@@ -146,13 +146,13 @@ def find_hotels_in_city(
     rows = tx.all(Hotel, city=known(tx, TravelCity, city, "city").id)
     chosen = [row for row in rows if stars in (None, row.stars) and (max_price is None or row.price <= max_price)]
     return [
-        HotelLine(hotel=row.id, name=row.name, stars=row.stars, price=row.price)
+        _HotelLine(hotel=row.id, name=row.name, stars=row.stars, price=row.price)
         for row in sorted(chosen, key=lambda row: row.price)
     ]
 
 
 @travel.query
-def find_sights_in_city(tx: Tx, city: Id[TravelCity], kind: SightKind | None = None) -> list[SightLine]:
+def find_sights_in_city(tx: Tx, city: Id[TravelCity], kind: SightKind | None = None) -> list[_SightLine]:
     """List the sights of a city.
 
     Args:
@@ -160,13 +160,13 @@ def find_sights_in_city(tx: Tx, city: Id[TravelCity], kind: SightKind | None = N
         kind: Only sights of this kind.
     """
     rows = tx.all(Sight, city=known(tx, TravelCity, city, "city").id)
-    return [SightLine(sight=row.id, name=row.name, kind=row.kind) for row in rows if kind in (None, row.kind)]
+    return [_SightLine(sight=row.id, name=row.name, kind=row.kind) for row in rows if kind in (None, row.kind)]
 
 
 @travel.query
 def find_flights_between_cities(
     tx: Tx, origin: Id[TravelCity], destination: Id[TravelCity], max_price: int | None = None
-) -> list[Ride]:
+) -> list[_Ride]:
     """List the daily flights from one city to another, by the time of departure.
 
     Args:
@@ -180,7 +180,7 @@ def find_flights_between_cities(
 @travel.query
 def find_trains_between_cities(
     tx: Tx, origin: Id[TravelCity], destination: Id[TravelCity], max_price: int | None = None
-) -> list[Ride]:
+) -> list[_Ride]:
     """List the daily trains from one city to another, by the time of departure.
 
     Args:
@@ -193,12 +193,12 @@ def find_trains_between_cities(
 
 def _rides(
     tx: Tx, rows: list[Flight] | list[Train], origin: str, destination: str, max_price: int | None
-) -> list[Ride]:
+) -> list[_Ride]:
     for city in (origin, destination):
         known(tx, TravelCity, city, "city")
     chosen = [row for row in rows if row.destination == destination and (max_price is None or row.price <= max_price)]
     return [
-        Ride(number=row.id, departs=row.departs, arrives=row.arrives, price=row.price)
+        _Ride(number=row.id, departs=row.departs, arrives=row.arrives, price=row.price)
         for row in sorted(chosen, key=lambda row: row.departs)
     ]
 
@@ -214,7 +214,7 @@ def find_hotel_details(tx: Tx, hotel: Id[Hotel]) -> Hotel:
 
 
 @travel.query
-def find_hotel_reviews(tx: Tx, hotel: Id[Hotel], min_score: int | None = None) -> list[ReviewLine]:
+def find_hotel_reviews(tx: Tx, hotel: Id[Hotel], min_score: int | None = None) -> list[_ReviewLine]:
     """List what guests say of a hotel, 25 reviews at most.
 
     Args:
@@ -223,7 +223,7 @@ def find_hotel_reviews(tx: Tx, hotel: Id[Hotel], min_score: int | None = None) -
     """
     rows = tx.all(Review, hotel=known(tx, Hotel, hotel, "hotel").id)
     chosen = first((row for row in rows if min_score is None or row.score >= min_score), None)
-    return [ReviewLine(guest=row.guest, score=row.score, text=row.text) for row in chosen]
+    return [_ReviewLine(guest=row.guest, score=row.score, text=row.text) for row in chosen]
 
 
 @travel.query

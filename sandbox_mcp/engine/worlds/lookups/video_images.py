@@ -51,7 +51,7 @@ class Caption(Table, fixed="data/visual_captions.csv"):
     text: str
 
 
-class ImageLine(TypedDict):
+class _ImageLine(TypedDict):
     """A picture in a list."""
 
     image: str
@@ -59,7 +59,7 @@ class ImageLine(TypedDict):
     author: str
 
 
-class VideoLine(TypedDict):
+class _VideoLine(TypedDict):
     """A film in a list."""
 
     video: str
@@ -67,7 +67,7 @@ class VideoLine(TypedDict):
     author: str
 
 
-class CaptionLine(TypedDict):
+class _CaptionLine(TypedDict):
     """What is said, and when."""
 
     second: int
@@ -83,12 +83,12 @@ video_images = World(
 )
 
 
-def _image_lines(rows: list[Image]) -> list[ImageLine]:
-    return [ImageLine(image=row.id, title=row.title, author=row.author) for row in first(rows, None)]
+def _image_lines(rows: list[Image]) -> list[_ImageLine]:
+    return [_ImageLine(image=row.id, title=row.title, author=row.author) for row in first(rows, None)]
 
 
-def _video_lines(rows: list[Video]) -> list[VideoLine]:
-    return [VideoLine(video=row.id, title=row.title, author=row.author) for row in first(rows, None)]
+def _video_lines(rows: list[Video]) -> list[_VideoLine]:
+    return [_VideoLine(video=row.id, title=row.title, author=row.author) for row in first(rows, None)]
 
 
 _V = TypeVar("_V", Image, Video)
@@ -104,7 +104,7 @@ def _tagged(rows: list[_V], tags: list[str]) -> list[_V]:
 @video_images.query
 def search_images_with_tags(
     tx: Tx, tags: list[str], colour: Colour | None = None, orientation: Orientation | None = None
-) -> list[ImageLine]:
+) -> list[_ImageLine]:
     """Find pictures that have all of some tags, 25 at most.
 
     Args:
@@ -119,7 +119,7 @@ def search_images_with_tags(
 
 
 @video_images.query
-def search_images_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[ImageLine]:
+def search_images_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[_ImageLine]:
     """Find the pictures that somebody made, 25 at most.
 
     Args:
@@ -131,7 +131,7 @@ def search_images_with_author(tx: Tx, author: str, licence: Licence | None = Non
 
 
 @video_images.query
-def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = None) -> list[VideoLine]:
+def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = None) -> list[_VideoLine]:
     """Find films that have all of some tags, 25 at most.
 
     Args:
@@ -143,7 +143,7 @@ def search_videos_with_tags(tx: Tx, tags: list[str], max_seconds: int | None = N
 
 
 @video_images.query
-def search_videos_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[VideoLine]:
+def search_videos_with_author(tx: Tx, author: str, licence: Licence | None = None) -> list[_VideoLine]:
     """Find the films that somebody made, 25 at most.
 
     Args:
@@ -175,18 +175,18 @@ def get_details_of_video(tx: Tx, video: Id[Video]) -> Video:
 
 
 @video_images.query
-def get_captions_of_video(tx: Tx, video: Id[Video]) -> list[CaptionLine]:
+def get_captions_of_video(tx: Tx, video: Id[Video]) -> list[_CaptionLine]:
     """List what is said in a film, and at which second.
 
     Args:
         video: The film's id.
     """
     rows = sorted(tx.all(Caption, video=known(tx, Video, video, "film").id), key=lambda row: row.second)
-    return [CaptionLine(second=row.second, text=row.text) for row in rows]
+    return [_CaptionLine(second=row.second, text=row.text) for row in rows]
 
 
 @video_images.query
-def get_images_like_image(tx: Tx, image: Id[Image]) -> list[ImageLine]:
+def get_images_like_image(tx: Tx, image: Id[Image]) -> list[_ImageLine]:
     """List the pictures that share at least two tags with a picture, 25 at most.
 
     Args:

@@ -217,7 +217,7 @@ class ServerAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedCall:
+class _LoggedCall:
     """A call as a log tells it: ``result`` is its value, ``error`` its text where it was refused."""
 
     tool: str
@@ -227,11 +227,11 @@ class LoggedCall:
     notes: Mapping[str, Any]
 
 
-class LogAnswers(ServerAnswers):
+class _LogAnswers(ServerAnswers):
     """Answers from one session's log, as from a tape: for equal arguments after the same acting calls."""
 
-    def __init__(self, calls: Sequence[LoggedCall], tape: Tape, mask: Mask) -> None:
-        self._found: dict[tuple[tuple[Deed, ...], Deed], list[LoggedCall]] = {}
+    def __init__(self, calls: Sequence[_LoggedCall], tape: Tape, mask: Mask) -> None:
+        self._found: dict[tuple[tuple[Deed, ...], Deed], list[_LoggedCall]] = {}
         self._seen: dict[tuple[tuple[Deed, ...], bool], Mapping[str, Any]] = {}
         self._asked: dict[tuple[tuple[Deed, ...], Deed], int] = {}
         self._mask = mask
@@ -331,8 +331,8 @@ class LiveWorld(World):
 
     def retold(self, calls: Sequence[Any]) -> object | None:
         """What answers as a log says."""
-        told = [LoggedCall(*call) for call in calls]
-        return LogAnswers(told, self.tape, self.server.mask)
+        told = [_LoggedCall(*call) for call in calls]
+        return _LogAnswers(told, self.tape, self.server.mask)
 
     def look(
         self, transaction: Transaction, source: object, after: tuple[Deed, ...], *, before: bool = False

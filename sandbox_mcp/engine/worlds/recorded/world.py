@@ -215,7 +215,7 @@ def _result_schema(listed: TapeTool, tape: Tape) -> Mapping[str, Any]:
     return {"type": "object"} if calls else {}
 
 
-class TapeAnswers(ServerAnswers):
+class _TapeAnswers(ServerAnswers):
     """Answers from the tape beside a live server's scenarios: its state at the start, and what was asked before."""
 
     def __init__(self, answers: TapeAnswerBook) -> None:
@@ -277,7 +277,7 @@ def _live_world_on(path: Path, _modified: int, _size: int) -> LiveWorld:
     def tools(world: LiveWorld) -> list[Tool]:
         return [_live_tool(tool, world, answers) for tool in tape.tools.values()]
 
-    return LiveWorld(server, tape, tools, TapeAnswers(answers), schema_of(ActingCall))
+    return LiveWorld(server, tape, tools, _TapeAnswers(answers), schema_of(ActingCall))
 
 
 def _live_tool(listed: TapeTool, world: LiveWorld, answers: TapeAnswerBook) -> Tool:

@@ -51,7 +51,7 @@ MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class LobbyFace:
+class _LobbyFace:
     """The lobby; ``find`` tells in which seat, ``told`` is how to play."""
 
     find: Callable[[Context], Lobby]
@@ -102,9 +102,9 @@ def lobby_server(
     def find(ctx: Context) -> Lobby:
         return lobby or in_scope(ctx)
 
-    start = StartButton(suite)
+    start = _StartButton(suite)
     shown = Presentation({}, lobby_tools(suite.home, shows=app is not None))
-    face = LobbyFace(find, shown, how_to_begin(suite.home), elicits)
+    face = _LobbyFace(find, shown, how_to_begin(suite.home), elicits)
     handlers: dict[str, Any] = {
         "on_list_prompts": start.list,
         "on_get_prompt": start.get,
@@ -125,7 +125,7 @@ def host_of(ctx: Context) -> Mapping[str, Any]:
     return {**known, "client": client.name, "client_version": client.version}
 
 
-class StartButton:
+class _StartButton:
     """The prompt that starts a scenario. It is one message of the user, because hosts flatten any others into one."""
 
     def __init__(self, suite: Suite) -> None:

@@ -8,26 +8,26 @@ from sandbox_mcp.engine.worlds.desk.world import desk
 GROUP = "credit"
 
 
-class Customers(PageOfRows):
+class _Customers(PageOfRows):
     """Customers by number."""
 
     rows: list[Customer]
 
 
-class Invoices(PageOfRows):
+class _Invoices(PageOfRows):
     """Invoices and credit notes, oldest first."""
 
     rows: list[Invoice]
 
 
-class Payments(PageOfRows):
+class _Payments(PageOfRows):
     """Payments, oldest first."""
 
     rows: list[Payment]
 
 
 @desk.query(group=GROUP)
-def list_customers(tx: Tx, branch: str = "", status: str = "", name: str = "", page: int = 1) -> Customers:
+def list_customers(tx: Tx, branch: str = "", status: str = "", name: str = "", page: int = 1) -> _Customers:
     """List customers, by number.
 
     Args:
@@ -46,7 +46,7 @@ def list_customers(tx: Tx, branch: str = "", status: str = "", name: str = "", p
 
 
 @desk.query(group=GROUP)
-def list_invoices(tx: Tx, customer: str = "", kind: str = "", page: int = 1) -> Invoices:
+def list_invoices(tx: Tx, customer: str = "", kind: str = "", page: int = 1) -> _Invoices:
     """List invoices and credit notes, oldest first.
 
     Args:
@@ -60,7 +60,7 @@ def list_invoices(tx: Tx, customer: str = "", kind: str = "", page: int = 1) -> 
 
 
 @desk.query(group=GROUP)
-def list_payments(tx: Tx, customer: str = "", status: str = "", page: int = 1) -> Payments:
+def list_payments(tx: Tx, customer: str = "", status: str = "", page: int = 1) -> _Payments:
     """List payments, oldest first.
 
     Args:

@@ -9,32 +9,32 @@ from sandbox_mcp.engine.worlds.desk.world import desk
 GROUP = "crews"
 
 
-class Crews(PageOfRows):
+class _Crews(PageOfRows):
     """Crews by number."""
 
     rows: list[FitterCrew]
 
 
-class Jobs(PageOfRows):
+class _Jobs(PageOfRows):
     """Jobs by day."""
 
     rows: list[Job]
 
 
-class Trips(PageOfRows):
+class _Trips(PageOfRows):
     """Prices of trips."""
 
     rows: list[Trip]
 
 
-class Bookings(PageOfRows):
+class _Bookings(PageOfRows):
     """Bookings."""
 
     rows: list[Booking]
 
 
 @desk.query(group=GROUP)
-def list_crews(tx: Tx, base: str = "", page: int = 1) -> Crews:
+def list_crews(tx: Tx, base: str = "", page: int = 1) -> _Crews:
     """List the crews, by number.
 
     Args:
@@ -46,7 +46,7 @@ def list_crews(tx: Tx, base: str = "", page: int = 1) -> Crews:
 
 
 @desk.query(group=GROUP)
-def list_jobs(tx: Tx, day: str = "", page: int = 1) -> Jobs:
+def list_jobs(tx: Tx, day: str = "", page: int = 1) -> _Jobs:
     """List the jobs that are to be done, by day.
 
     Args:
@@ -59,7 +59,7 @@ def list_jobs(tx: Tx, day: str = "", page: int = 1) -> Jobs:
 
 
 @desk.query(group=GROUP)
-def list_trips(tx: Tx, base: str = "", page: int = 1) -> Trips:
+def list_trips(tx: Tx, base: str = "", page: int = 1) -> _Trips:
     """List what trips from the crews' bases to towns and back cost.
 
     Args:
@@ -71,7 +71,7 @@ def list_trips(tx: Tx, base: str = "", page: int = 1) -> Trips:
 
 
 @desk.query(group=GROUP)
-def list_bookings(tx: Tx, page: int = 1) -> Bookings:
+def list_bookings(tx: Tx, page: int = 1) -> _Bookings:
     """List the bookings there are.
 
     Args:

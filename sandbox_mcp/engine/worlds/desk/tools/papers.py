@@ -10,20 +10,20 @@ from sandbox_mcp.engine.worlds.desk.world import desk
 GROUP = "papers"
 
 
-class Heading(TypedDict):
+class _Heading(TypedDict):
     """A page of the handbook without its text."""
 
     number: str
     title: str
 
 
-class Headings(PageOfRows):
+class _Headings(PageOfRows):
     """Pages of the handbook."""
 
-    rows: list[Heading]
+    rows: list[_Heading]
 
 
-class MailHead(TypedDict):
+class _MailHead(TypedDict):
     """A mail without its text."""
 
     number: str
@@ -32,26 +32,26 @@ class MailHead(TypedDict):
     subject: str
 
 
-class MailHeads(PageOfRows):
+class _MailHeads(PageOfRows):
     """Mails, oldest first."""
 
-    rows: list[MailHead]
+    rows: list[_MailHead]
 
 
-class Notes(PageOfRows):
+class _Notes(PageOfRows):
     """Notes, oldest first."""
 
     rows: list[RecordNote]
 
 
-class Employees(PageOfRows):
+class _Employees(PageOfRows):
     """Employees by name."""
 
     rows: list[Employee]
 
 
 @desk.query(group=GROUP)
-def list_handbook(tx: Tx, page: int = 1) -> Headings:
+def list_handbook(tx: Tx, page: int = 1) -> _Headings:
     """List the titles of the handbook's pages.
 
     Args:
@@ -61,7 +61,7 @@ def list_handbook(tx: Tx, page: int = 1) -> Headings:
 
 
 @desk.query(group=GROUP)
-def search_handbook(tx: Tx, text: str, page: int = 1) -> Headings:
+def search_handbook(tx: Tx, text: str, page: int = 1) -> _Headings:
     """Find the pages of the handbook in whose title or text a text occurs.
 
     Args:
@@ -82,7 +82,7 @@ def read_handbook(tx: Tx, number: str) -> HandbookPage:
 
 
 @desk.query(group=GROUP)
-def list_mails(tx: Tx, page: int = 1) -> MailHeads:
+def list_mails(tx: Tx, page: int = 1) -> _MailHeads:
     """List the mails in the team's mailbox, oldest first.
 
     Args:
@@ -92,7 +92,7 @@ def list_mails(tx: Tx, page: int = 1) -> MailHeads:
 
 
 @desk.query(group=GROUP)
-def search_mails(tx: Tx, text: str, page: int = 1) -> MailHeads:
+def search_mails(tx: Tx, text: str, page: int = 1) -> _MailHeads:
     """Find the mails in which a text occurs: in sender, subject or text.
 
     Args:
@@ -113,7 +113,7 @@ def read_mail(tx: Tx, number: str) -> DeskMail:
 
 
 @desk.query(group=GROUP)
-def list_notes(tx: Tx, about: str, page: int = 1) -> Notes:
+def list_notes(tx: Tx, about: str, page: int = 1) -> _Notes:
     """List the notes on a record.
 
     Args:
@@ -125,7 +125,7 @@ def list_notes(tx: Tx, about: str, page: int = 1) -> Notes:
 
 
 @desk.query(group=GROUP)
-def search_notes(tx: Tx, text: str, page: int = 1) -> Notes:
+def search_notes(tx: Tx, text: str, page: int = 1) -> _Notes:
     """Find the notes in which a text occurs, on whatever record.
 
     Args:
@@ -139,7 +139,7 @@ def search_notes(tx: Tx, text: str, page: int = 1) -> Notes:
 
 
 @desk.query(group=GROUP)
-def list_employees(tx: Tx, branch: str = "", role: str = "", page: int = 1) -> Employees:
+def list_employees(tx: Tx, branch: str = "", role: str = "", page: int = 1) -> _Employees:
     """List the people who work here, by name.
 
     Args:
@@ -156,12 +156,12 @@ def _day(note: RecordNote) -> str:
     return note.day
 
 
-def _headings(found: list[HandbookPage], page: int) -> Headings:
+def _headings(found: list[HandbookPage], page: int) -> _Headings:
     rows, of = page_of(sorted(found, key=lambda item: int(item.number.partition("-")[2])), page)
     return {"rows": [{"number": item.number, "title": item.title} for item in rows], **of}
 
 
-def _heads(found: list[DeskMail], page: int) -> MailHeads:
+def _heads(found: list[DeskMail], page: int) -> _MailHeads:
     rows, of = page_of(sorted(found, key=lambda mail: (mail.day, mail.number)), page)
     return {
         "rows": [

@@ -9,38 +9,38 @@ from sandbox_mcp.engine.worlds.desk.world import desk
 GROUP = "stock"
 
 
-class Items(PageOfRows):
+class _Items(PageOfRows):
     """Items by number."""
 
     rows: list[StockItem]
 
 
-class Moves(PageOfRows):
+class _Moves(PageOfRows):
     """Movements, oldest first."""
 
     rows: list[StockMove]
 
 
-class Counts(PageOfRows):
+class _Counts(PageOfRows):
     """Counts, oldest first."""
 
     rows: list[StockCount]
 
 
-class Corrections(PageOfRows):
+class _Corrections(PageOfRows):
     """Corrections in the order in which they were booked."""
 
     rows: list[Correction]
 
 
-class Recounts(PageOfRows):
+class _Recounts(PageOfRows):
     """Recounts in the order in which they were asked for."""
 
     rows: list[Recount]
 
 
 @desk.query(group=GROUP)
-def list_items(tx: Tx, hall: str = "", name: str = "", page: int = 1) -> Items:
+def list_items(tx: Tx, hall: str = "", name: str = "", page: int = 1) -> _Items:
     """List the items in the halls, by number. There is no list of what the books have of them today.
 
     Args:
@@ -54,7 +54,7 @@ def list_items(tx: Tx, hall: str = "", name: str = "", page: int = 1) -> Items:
 
 
 @desk.query(group=GROUP)
-def list_moves(tx: Tx, item: str = "", kind: str = "", page: int = 1) -> Moves:
+def list_moves(tx: Tx, item: str = "", kind: str = "", page: int = 1) -> _Moves:
     """List movements of goods, oldest first.
 
     Args:
@@ -68,7 +68,7 @@ def list_moves(tx: Tx, item: str = "", kind: str = "", page: int = 1) -> Moves:
 
 
 @desk.query(group=GROUP)
-def list_counts(tx: Tx, item: str = "", day: str = "", team: str = "", page: int = 1) -> Counts:
+def list_counts(tx: Tx, item: str = "", day: str = "", team: str = "", page: int = 1) -> _Counts:
     """List what was counted, oldest first.
 
     Args:
@@ -85,7 +85,7 @@ def list_counts(tx: Tx, item: str = "", day: str = "", team: str = "", page: int
 
 
 @desk.query(group=GROUP)
-def list_corrections(tx: Tx, page: int = 1) -> Corrections:
+def list_corrections(tx: Tx, page: int = 1) -> _Corrections:
     """List the corrections of the books.
 
     Args:
@@ -96,7 +96,7 @@ def list_corrections(tx: Tx, page: int = 1) -> Corrections:
 
 
 @desk.query(group=GROUP)
-def list_recounts(tx: Tx, page: int = 1) -> Recounts:
+def list_recounts(tx: Tx, page: int = 1) -> _Recounts:
     """List the items that are to be counted again.
 
     Args:

@@ -25,7 +25,7 @@ CODES = 1_000_000
 """How many verification codes there are: six digits."""
 
 
-class AccountInfo(TypedDict):
+class _AccountInfo(TypedDict):
     """What may be known of an account."""
 
     username: str
@@ -34,35 +34,35 @@ class AccountInfo(TypedDict):
     name: str | None
 
 
-class LoggedIn(TypedDict):
+class _LoggedIn(TypedDict):
     """The session that a log-in opened."""
 
     session_token: str
 
 
-class Registered(TypedDict):
+class _Registered(TypedDict):
     """The session that a registration opened, and the new account."""
 
     session_token: str
-    user: AccountInfo
+    user: _AccountInfo
 
 
-class FoundUsers(TypedDict):
+class _FoundUsers(TypedDict):
     """The accounts that a search found."""
 
-    users: list[AccountInfo]
+    users: list[_AccountInfo]
 
 
-class OwnAccount(TypedDict):
+class _OwnAccount(TypedDict):
     """The account that is logged in."""
 
-    user: AccountInfo
+    user: _AccountInfo
 
 
 @office.action(name="RegisterUser", group=GROUP, adds=[Account, LogIn], said=["registered", "created"])
 def register_user(
     tx: Tx, username: str, password: Secret, email: str, name: str | None = None, phone: str | None = None
-) -> Registered:
+) -> _Registered:
     """Make a new account and log it in. Nobody may be logged in.
 
     Args:
@@ -85,7 +85,7 @@ def register_user(
 
 
 @office.action(name="UserLogin", group=GROUP, adds=[LogIn], said=["logged in", "signed in"])
-def user_login(tx: Tx, username: str, password: Secret) -> LoggedIn:
+def user_login(tx: Tx, username: str, password: Secret) -> _LoggedIn:
     """Log in to an account. Nobody may be logged in.
 
     Args:
@@ -221,13 +221,13 @@ def delete_account(tx: Tx, password: Secret) -> Success:
 
 
 @office.query(name="GetAccountInformation", group=GROUP)
-def get_account_information(tx: Tx) -> OwnAccount:
+def get_account_information(tx: Tx) -> _OwnAccount:
     """Tell what is known of the account that is logged in."""
     return {"user": _person(me(tx))}
 
 
 @office.query(name="QueryUser", group=GROUP)
-def query_user(tx: Tx, username: str | None = None, email: str | None = None) -> FoundUsers:
+def query_user(tx: Tx, username: str | None = None, email: str | None = None) -> _FoundUsers:
     """Find accounts by username, by mail address, or by both.
 
     Args:
@@ -256,7 +256,7 @@ def look_for_code(tx: Tx) -> str:
     return f"The verification code that came last is {codes[-1]}."
 
 
-def _person(account: Account) -> AccountInfo:
+def _person(account: Account) -> _AccountInfo:
     return {"username": account.username, "email": account.email, "phone": account.phone, "name": account.name}
 
 

@@ -11,27 +11,27 @@ from sandbox_mcp.engine.worlds.office.world import office
 GROUP = "alarm"
 
 
-class AlarmSet(TypedDict):
+class _AlarmSet(TypedDict):
     """The id of an alarm that was set."""
 
     alarm_id: str
 
 
-class AlarmTime(TypedDict):
+class _AlarmTime(TypedDict):
     """One alarm."""
 
     alarm_id: str
     time: str
 
 
-class FoundAlarms(TypedDict):
+class _FoundAlarms(TypedDict):
     """Alarms, oldest first."""
 
-    alarms: list[AlarmTime]
+    alarms: list[_AlarmTime]
 
 
 @office.action(name="AddAlarm", group=GROUP, adds=[Alarm], said=["set"])
-def add_alarm(tx: Tx, time: str) -> AlarmSet:
+def add_alarm(tx: Tx, time: str) -> _AlarmSet:
     """Set an alarm for a time of day.
 
     Args:
@@ -53,7 +53,7 @@ def delete_alarm(tx: Tx, alarm_id: Id[Alarm]) -> Success:
 
 
 @office.query(name="FindAlarms", group=GROUP)
-def find_alarms(tx: Tx, start_range: str | None = None, end_range: str | None = None) -> FoundAlarms:
+def find_alarms(tx: Tx, start_range: str | None = None, end_range: str | None = None) -> _FoundAlarms:
     """Find the alarms that are set, all of them or those between two times of day.
 
     Args:

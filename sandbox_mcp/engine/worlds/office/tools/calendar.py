@@ -11,13 +11,13 @@ from sandbox_mcp.engine.worlds.office.world import office
 GROUP = "calendar"
 
 
-class Created(TypedDict):
+class _Created(TypedDict):
     """The id of an event that was created."""
 
     event_id: str
 
 
-class Entry(TypedDict):
+class _Entry(TypedDict):
     """One event or meeting."""
 
     event_id: str
@@ -33,7 +33,7 @@ class Entry(TypedDict):
 class Entries(TypedDict):
     """Events, in the order in which they were entered."""
 
-    events: list[Entry]
+    events: list[_Entry]
 
 
 @office.action(
@@ -48,7 +48,7 @@ def create_event(
     description: Text | None = None,
     location: Text | None = None,
     attendees: list[str] | None = None,
-) -> Created:
+) -> _Created:
     """Enter an event or a meeting into the calendar. It must lie in the future.
 
     Args:

@@ -14,7 +14,7 @@ from sandbox_mcp.engine.worlds.office.world import office
 GROUP = "email"
 
 
-class MailSent(TypedDict):
+class _MailSent(TypedDict):
     """The id of a mail that was sent."""
 
     email_id: str
@@ -31,14 +31,14 @@ class Mail(TypedDict):
     body: str
 
 
-class FoundMail(TypedDict):
+class _FoundMail(TypedDict):
     """Mail, the newest first."""
 
     emails: list[Mail]
 
 
 @office.action(name="SendEmail", group=GROUP, adds=[Email], reaches="to", said=["sent", "mailed", "emailed"])
-def send_email(tx: Tx, to: list[str], subject: Text, body: Text) -> MailSent:
+def send_email(tx: Tx, to: list[str], subject: Text, body: Text) -> _MailSent:
     """Send a mail from the account that is logged in.
 
     Args:
@@ -66,7 +66,7 @@ def search_inbox(
     sender: str | None = None,
     start_date: str | None = None,
     end_date: str | None = None,
-) -> FoundMail:
+) -> _FoundMail:
     """Find the newest five mails of the inbox that fit; at least one thing to search by is needed.
 
     Args:

@@ -14,7 +14,7 @@ from sandbox_mcp.engine.worlds.office.world import office
 GROUP = "messages"
 
 
-class MessageSent(TypedDict):
+class _MessageSent(TypedDict):
     """The id of a message that was sent."""
 
     message_id: str
@@ -29,14 +29,14 @@ class Note(TypedDict):
     message: str
 
 
-class FoundMessages(TypedDict):
+class _FoundMessages(TypedDict):
     """Messages, the newest first."""
 
     messages: list[Note]
 
 
 @office.action(name="SendMessage", group=GROUP, adds=[ShortMessage], reaches="receiver", said=["sent", "messaged"])
-def send_message(tx: Tx, receiver: str, message: Text) -> MessageSent:
+def send_message(tx: Tx, receiver: str, message: Text) -> _MessageSent:
     """Send a message from the account that is logged in to another user.
 
     Args:
@@ -66,7 +66,7 @@ def search_messages(
     sender: str | None = None,
     start_date: str | None = None,
     end_date: str | None = None,
-) -> FoundMessages:
+) -> _FoundMessages:
     """Find the newest five messages received that fit; at least one thing to search by is needed.
 
     Args:

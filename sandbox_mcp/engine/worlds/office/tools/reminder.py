@@ -11,7 +11,7 @@ from sandbox_mcp.engine.worlds.office.world import office
 GROUP = "reminder"
 
 
-class ReminderAdded(TypedDict):
+class _ReminderAdded(TypedDict):
     """The id of a reminder that was added."""
 
     reminder_id: str
@@ -33,7 +33,7 @@ class Tasks(TypedDict):
 
 
 @office.action(name="AddReminder", group=GROUP, adds=[TaskReminder], said=["added", "remind"])
-def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> ReminderAdded:
+def add_reminder(tx: Tx, task: Text, due_date: str | None = None) -> _ReminderAdded:
     """Add a reminder.
 
     Args:

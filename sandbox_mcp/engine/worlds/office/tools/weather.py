@@ -46,13 +46,13 @@ class Today(TypedDict):
     weather: Day
 
 
-class Forecast(TypedDict):
+class _Forecast(TypedDict):
     """The weather of the days to come."""
 
     forecast: list[Day]
 
 
-class Usual(TypedDict):
+class _Usual(TypedDict):
     """The usual weather of a month."""
 
     weather: Month
@@ -77,7 +77,7 @@ def current_weather(tx: Tx, location: str) -> Today:
 
 
 @office.query(name="ForecastWeather", group=GROUP)
-def forecast_weather(tx: Tx, location: str) -> Forecast:
+def forecast_weather(tx: Tx, location: str) -> _Forecast:
     """Tell the weather of the next three days in a city, tomorrow first, with temperatures in degrees Celsius.
 
     Args:
@@ -87,7 +87,7 @@ def forecast_weather(tx: Tx, location: str) -> Forecast:
 
 
 @office.query(name="HistoricWeather", group=GROUP)
-def historic_weather(tx: Tx, location: str, month: str) -> Usual:
+def historic_weather(tx: Tx, location: str, month: str) -> _Usual:
     """Tell what the weather of a city is usually like in a month.
 
     Temperatures are in degrees Celsius, rain in millimetres.

@@ -12,7 +12,7 @@ from sandbox_mcp.engine.worlds.phone.tools.sources import here, knowledge, need_
 from sandbox_mcp.engine.worlds.phone.world import phone
 
 
-class PlaceFound(TypedDict):
+class _PlaceFound(TypedDict):
     """A place; what is not known is null."""
 
     name: str
@@ -30,7 +30,7 @@ WEATHER_UNITS = {"temperature_unit": "°C", "wind_speed_unit": "km/h", "precipit
 """Said with every result, because a number without its unit cannot be converted."""
 
 
-class WeatherFound(TypedDict):
+class _WeatherFound(TypedDict):
     """The weather of one day, in degrees Celsius, km/h, mm and percent; of this moment too where the day is today."""
 
     current_local_time: NotRequired[str]
@@ -67,7 +67,7 @@ class WeatherFound(TypedDict):
     precipitation_unit: str
 
 
-class StockFound(TypedDict):
+class _StockFound(TypedDict):
     """A share's price on its last trading day, in the exchange's currency."""
 
     symbol: str
@@ -142,7 +142,7 @@ def _around(tx: Tx, latitude: float | None, longitude: float | None) -> tuple[fl
 @phone.query(group="search")
 def search_location_around_lat_lon(
     tx: Tx, location: str, latitude: Degrees | None = None, longitude: Degrees | None = None
-) -> list[PlaceFound]:
+) -> list[_PlaceFound]:
     """Find places by name or kind, near a point or near the phone.
 
     Args:
@@ -161,14 +161,14 @@ def search_location_around_lat_lon(
     point = _around(tx, latitude, longitude)
     need_wifi(tx)
     found = knowledge(tx).places.search(location, *point)
-    shown = PlaceFound.__annotations__
-    return [cast(PlaceFound, {name: getattr(place, name) for name in shown}) for place in found]
+    shown = _PlaceFound.__annotations__
+    return [cast(_PlaceFound, {name: getattr(place, name) for name in shown}) for place in found]
 
 
 @phone.query(group="search")
 def search_weather_around_lat_lon(
     tx: Tx, days: int = 0, latitude: Degrees | None = None, longitude: Degrees | None = None
-) -> WeatherFound | None:
+) -> _WeatherFound | None:
     """Look up the weather of today or of a day to come, near a point or near the phone.
 
     Args:
@@ -190,11 +190,11 @@ def search_weather_around_lat_lon(
         raise ValueError(f"`days` {days!r} is in the past; expected 0 or more")
     need_wifi(tx)
     found = knowledge(tx).weather.forecast(*point, tx.now, days)
-    return cast(WeatherFound, found.as_dict() | WEATHER_UNITS) if found else None
+    return cast(_WeatherFound, found.as_dict() | WEATHER_UNITS) if found else None
 
 
 @phone.query(group="search")
-def search_stock(tx: Tx, query: str) -> StockFound | None:
+def search_stock(tx: Tx, query: str) -> _StockFound | None:
     """Look up a share by the name of its company or by its symbol.
 
     Args:
@@ -208,4 +208,4 @@ def search_stock(tx: Tx, query: str) -> StockFound | None:
     """
     need_wifi(tx)
     found = knowledge(tx).stocks.search(query, tx.now)
-    return cast(StockFound, found.as_dict()) if found else None
+    return cast(_StockFound, found.as_dict()) if found else None

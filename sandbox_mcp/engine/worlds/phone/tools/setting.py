@@ -12,7 +12,7 @@ from sandbox_mcp.engine.worlds.phone.world import phone
 SERVICES = ("cellular", "wifi", "location_service")
 
 
-class Position(TypedDict):
+class _Position(TypedDict):
     """A place on Earth in degrees."""
 
     latitude: float
@@ -148,7 +148,7 @@ def get_location_service_status(tx: Tx) -> bool:
 
 
 @phone.query(group="setting")
-def get_current_location(tx: Tx) -> Position:
+def get_current_location(tx: Tx) -> _Position:
     """Find out where the phone is.
 
     Returns:
@@ -160,4 +160,4 @@ def get_current_location(tx: Tx) -> Position:
     setting = tx.one(Setting)
     if not setting.location_service:
         raise PermissionError("location service is off")
-    return Position(latitude=setting.latitude, longitude=setting.longitude)
+    return _Position(latitude=setting.latitude, longitude=setting.longitude)

@@ -10,7 +10,7 @@ from sandbox_mcp.engine.worlds.phone.tools.rules import check_timestamp
 from sandbox_mcp.engine.worlds.phone.world import phone
 
 
-class DateTimeInfo(TypedDict):
+class _DateTimeInfo(TypedDict):
     """A moment as people read it; ``isoweekday`` is 1 for Monday to 7 for Sunday."""
 
     year: int
@@ -22,14 +22,14 @@ class DateTimeInfo(TypedDict):
     isoweekday: int
 
 
-class Difference(TypedDict):
+class _Difference(TypedDict):
     """How far apart two moments are; ``seconds`` is what is left after whole days, 0 to 86399."""
 
     days: int
     seconds: int
 
 
-class Duration(TypedDict):
+class _Duration(TypedDict):
     """A length of time in whole units."""
 
     hour: int
@@ -48,7 +48,7 @@ def get_current_timestamp(tx: Tx) -> float:
 
 
 @phone.query(group="time", computes=True)
-def timestamp_to_datetime_info(tx: Tx, timestamp: Moment) -> DateTimeInfo:
+def timestamp_to_datetime_info(tx: Tx, timestamp: Moment) -> _DateTimeInfo:
     """Tell date, time and weekday of a moment in the phone's time zone.
 
     Args:
@@ -62,7 +62,7 @@ def timestamp_to_datetime_info(tx: Tx, timestamp: Moment) -> DateTimeInfo:
     """
     check_timestamp("timestamp", timestamp)
     wall = tx.local(timestamp)
-    return DateTimeInfo(
+    return _DateTimeInfo(
         year=wall.year,
         month=wall.month,
         day=wall.day,
@@ -142,7 +142,7 @@ def shift_timestamp(
 
 
 @phone.query(group="time", computes=True)
-def timestamp_diff(tx: Tx, timestamp_0: Moment, timestamp_1: Moment) -> Difference:
+def timestamp_diff(tx: Tx, timestamp_0: Moment, timestamp_1: Moment) -> _Difference:
     """Tell how much later the second moment is than the first.
 
     Args:
@@ -158,11 +158,11 @@ def timestamp_diff(tx: Tx, timestamp_0: Moment, timestamp_1: Moment) -> Differen
     check_timestamp("timestamp_0", timestamp_0)
     check_timestamp("timestamp_1", timestamp_1)
     difference = timedelta(seconds=timestamp_1 - timestamp_0)
-    return Difference(days=difference.days, seconds=difference.seconds)
+    return _Difference(days=difference.days, seconds=difference.seconds)
 
 
 @phone.query(group="time", computes=True)
-def seconds_to_hours_minutes_seconds(tx: Tx, seconds: float) -> Duration:
+def seconds_to_hours_minutes_seconds(tx: Tx, seconds: float) -> _Duration:
     """Split a length of time into hours, minutes and seconds; fractions of a second are dropped.
 
     Args:
@@ -178,4 +178,4 @@ def seconds_to_hours_minutes_seconds(tx: Tx, seconds: float) -> Duration:
         raise ValueError(f"`seconds` {seconds!r} is negative; expected a length of time")
     minutes, second = divmod(int(seconds), 60)
     hour, minute = divmod(minutes, 60)
-    return Duration(hour=hour, minute=minute, second=second)
+    return _Duration(hour=hour, minute=minute, second=second)

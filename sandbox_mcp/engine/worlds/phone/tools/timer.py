@@ -16,7 +16,7 @@ LONGEST = 7 * 86400.0
 """The longest a timer may run and a wait may last, in seconds."""
 
 
-class RunningTimer(TypedDict):
+class _RunningTimer(TypedDict):
     """A timer that has not gone off yet."""
 
     timer_id: str
@@ -48,14 +48,14 @@ def set_timer(tx: Tx, seconds: float, label: str = "Timer") -> str:
 
 
 @phone.query(group="timer")
-def list_timers(tx: Tx) -> list[RunningTimer]:
+def list_timers(tx: Tx) -> list[_RunningTimer]:
     """List the timers that are running, oldest first.
 
     Returns:
         each timer with its id, its label and the seconds left.
     """
     return [
-        RunningTimer(timer_id=timer.timer_id, label=timer.label, seconds_left=timer.due_timestamp - tx.now)
+        _RunningTimer(timer_id=timer.timer_id, label=timer.label, seconds_left=timer.due_timestamp - tx.now)
         for timer in tx.all(Timer)
         if timer.due_timestamp > tx.now
     ]
