@@ -5,13 +5,30 @@ done at any time of the session was not invented.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
+from sandbox_grader.grading.values import is_array, is_number, is_object, within_floats
 from sandbox_mcp.engine.talk.numbers import figured
+from sandbox_mcp.engine.talk.patterns import Lazy
 from sandbox_mcp.engine.talk.values import Mention, mentions
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.worlds import default
+
+Cell = str | float | int
+ResultRow = Mapping[str, Cell]
+_MOST_ROWS = 200
+_DAY, _HOUR = Lazy(r"\d{4}-\d\d-\d\d"), Lazy(r"\d\d:\d\d(?::\d\d)?$")
+_ID = Lazy(r"[0-9a-f]{8}-|\W*\d|\w{1,3}\d")
+
+
+@lru_cache(maxsize=8192)
+def kind_of(cell: Cell) -> str:
+    """The kind of a value in a result: ``number``, ``date``, ``time``, ``id`` or ``text``."""
+    if not isinstance(cell, str):
+        return "number"
+    return "date" if _DAY.match(cell) else "time" if _HOUR.match(cell) else "id" if _ID.match(cell) else "text"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +38,8 @@ class Background:
     ``given``: the user's words. ``known``: texts in results, in lower case. ``deeds``: kinds of deeds that succeeded,
     ``tools``: the tools that did them. ``names``: people and things that the world knows by name. ``people``: the
     words by which each of them may be told, and whether words were sent to them. ``touched``: texts in what was
-    changed. ``labels``: by number, the words of the keys under which results have it, and those of the other numbers
-    beside it. ``home``: the world that all this is said in; the default one where it is None.
+    changed. ``answers``: the arguments of calls and their results.
+    ``home``: the world that all this is said in; the default one where it is None.
     """
 
     given: tuple[str, ...] = ()
@@ -32,10 +49,33 @@ class Background:
     names: tuple[str, ...] = ()
     people: tuple[tuple[frozenset[str], bool], ...] = ()
     touched: frozenset[str] = frozenset()
+    answers: Sequence[tuple[Mapping[str, Any], Any]] = ()
     home: World | None = None
-    labels: Mapping[float, Sequence[tuple[frozenset[str], frozenset[str]]]] = field(
-        default_factory=dict[float, list[tuple[frozenset[str], frozenset[str]]]]
-    )
+
+    @cached_property
+    def rows(self) -> Sequence[ResultRow]:
+        """The objects in results, of many the first: texts and numbers, with the call's and what is known of ids."""
+        rows, known = list[dict[str, Cell]](), dict[Cell, ResultRow]()
+        for arguments, result in self.answers:
+            given, stack = _cells(arguments), [result]
+            while stack and len(rows) < _MOST_ROWS:
+                item = stack.pop()
+                if is_array(item):
+                    stack.extend(reversed(item))
+                elif is_object(item):
+                    stack.extend(value for value in item.values() if is_array(value) or is_object(value))
+                    row = _cells(item)
+                    for cell in row.values():
+                        if kind_of(cell) == "id":
+                            known.setdefault(cell, row)
+                    rows.append(given | row)
+                elif cells := _cells({"": item}):
+                    rows.append(given | cells)
+        for row in rows:
+            for cell in [cell for cell in row.values() if kind_of(cell) == "id"]:
+                texts = {key: value for key, value in known.get(cell, {}).items() if kind_of(value) == "text"}
+                row |= {key: value for key, value in texts.items() if key not in row}
+        return [row for row in rows if len(row) > 1]
 
     @property
     def things(self) -> Mapping[str, tuple[str, ...]]:
@@ -55,3 +95,10 @@ class Background:
     def was_given(self, item: Mention) -> bool:
         """True if the user named a value."""
         return (item.kind, item.value) in self.given_values or ("number", item.value) in self.given_values
+
+
+def _cells(item: Mapping[str, Any]) -> dict[str, Cell]:
+    return {
+        key: within_floats(value) if is_number(value) else value for key, value in item.items()
+        if isinstance(value, str) or is_number(value)
+    }  # fmt: skip

@@ -54,6 +54,7 @@ _UNDONE_IT = Lazy(
     r"|^\W*(?:status: )?failed\W*$"
 )
 """A denial of what was just told."""
+_IT = Lazy(r"\b(?:it|that|this|they|both|everything|so|failed|failure|any of \w+)\b")
 _FIRST_TRY = Lazy(r"\b(?:first|at first|initially|before that|attempts?|tried|tries|try|earlier|originally|until)\b")
 _PRONOUN_OR_NOTHING = Lazy(
     r"(?: (?:it|that|this|them|him|her|so|to (?:him|her|them)|yet|in the end|after all|though|either|any of (?:it"
@@ -97,6 +98,8 @@ def _heard_in(
     text, shown = clause.text, talk.shown(clause)
     was_told = before is not None and before.outcome == "stated"
     undone = _UNDONE_IT.search(text)
+    if undone and was_told and not _IT.search(undone[0]):
+        undone = None  # "the picture, I'm sorry to say, I couldn't do", behind what was done
     if undone and not clause.hedges and not _ELSE.search(text):
         sentence = talk.sentence_text(clause.sentence)
         why = f"says that it was not done: {shown!r}"
@@ -306,18 +309,22 @@ def _to_another(talk: Talk, back: Background) -> Clause | None:
             continue
         begin, end = (clause.start + place for place in found.span("whom"))
         beside = talk.text[clause.start : begin] + " ; " + talk.text[end : clause.end]
-        if any(reached for _, reached in _known_in(beside, back, own="")):
-            continue  # "forwarded your message to Rolf to Ida"
-        for _, reached in _known_in(talk.text[begin:end], back, own="your " if "your " in found["whom"] else ""):
-            if not reached:
+        named = {word.lower() for word, reached in _known_in(beside, back, own="") if reached}
+        for word, reached in _known_in(talk.text[begin:end], back, own="your " if "your " in found["whom"] else ""):
+            if not reached and not named - _all_words_of(word, back):  # "forwarded your message to Rolf to Ida"
                 return clause
     return None
 
 
+def _all_words_of(word: str, back: Background) -> frozenset[str]:
+    """The words by which those may be told who may be told by one: "uncle" and "Sean Power"."""
+    return frozenset[str]().union(*(words for words, _ in back.people if word.lower() in words))
+
+
 def _known_in(text: str, back: Background, *, own: str) -> Iterator[tuple[str, bool]]:
     """The words of a text by which the world knows somebody, and whether an action was done to one of them."""
-    for word in re.findall(r"[^\W_][\w.]*", text):
-        known = [reached for words, reached in back.people if word.lower().rstrip(".") in words]
+    for word in re.findall(r"[^\W_](?:[\w.]*\w)?", text):
+        known = [reached for words, reached in back.people if word.lower() in words]
         if known and (own or word[0].isupper()):
             yield word, any(known)
 

@@ -12,7 +12,8 @@ from sandbox_scenarios.model import Fact
 from sandbox_grader.claims import deeds, refusals, states
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.equality import READ_AS
-from sandbox_grader.claims.finding import Finding
+from sandbox_grader.claims.finding import Finding, contrary, doubtful
+from sandbox_grader.claims.pairing import crossed, set_aside
 from sandbox_grader.claims.typed import typed
 from sandbox_grader.claims.wordings import worded
 from sandbox_mcp.engine.talk.clauses import Talk, read
@@ -20,6 +21,7 @@ from sandbox_mcp.engine.talk.patterns import Lazy
 from sandbox_mcp.engine.talk.values import Mention, mentions
 
 NOTHING = Background()
+_NOT_IN_ROWS = ("deed", "undone", "cannot", "state", "polarity", "direction")
 _RAW = Lazy(r"['\"]\w+['\"]\s{0,2}:\s")
 _MOST_RAW, _MOST_PHONES = 12, 6
 """So many keys of raw results, or other telephone numbers, make a dump."""
@@ -105,6 +107,17 @@ def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str
 
 
 def _finding(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
+    heard = _read_as(talk, found, fact, others, back)
+    if heard.outcome != "stated" or fact.type in _NOT_IN_ROWS:
+        return heard
+    pair = crossed(talk, found, fact, back)
+    if pair:
+        return contrary(f"gives {pair} each other's values")
+    aside = set_aside(talk, fact, back) if fact.type in ("name", "text") else None
+    return doubtful(f"{heard.why}, and speaks of it as {aside!r}") if aside else heard
+
+
+def _read_as(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
     if fact.type in READ_AS:
         return typed(talk, found, fact, others, back)
     if fact.type == "deed":

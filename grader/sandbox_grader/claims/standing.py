@@ -51,6 +51,16 @@ def standing(talk: Talk, start: int, *, bounded: bool = True) -> Standing:
     return "hedged" if clause.hedges else "said"
 
 
+def is_either(talk: Talk, place: int, peers: Iterable[int]) -> bool:
+    """True if "either" stands before a place in its sentence, and "or" between it and one of its peers."""
+    clauses = talk.sentence(talk.clause_at(place).sentence)
+    start, end = clauses[0].start, clauses[-1].end
+    opened = talk.low.rfind("either ", start, place)
+    if opened < 0 or talk.clause_at(place).quoted:
+        return False
+    return any(opened < peer < end and " or " in talk.low[min(place, peer) : max(place, peer)] for peer in peers)
+
+
 def comes_to(found: Iterable[Standing], wanted: str) -> Finding:
     """The verdict on a fact whose value stands in some places."""
     all_found = set(found)

@@ -28,6 +28,11 @@ _WITHIN = Lazy(r"\b(?:(?P<off>out of|left|leave|leaving)|in|into)(?: the| a)? $"
 """In low battery mode it is on, out of it off."""
 _PAST = Lazy(r"\b(?:was|were|had been) (?:\w+ )?(?:on|off|enabled|disabled|open|closed)\b")
 """Behind the present state, history."""
+_OPEN = Lazy(
+    r"\b(?:whether|until|unless|once you|(?<!able )(?<!managed )(?<!had )(?<!needed )to (?:\w+ )?(?:turn|switch|enable"
+    r"|disable|put|flip|have))\b[^,]*$"
+)
+"""Before a state that is wished for, waited for or unknown."""
 _BOTH = Lazy(r"(?<=\bon) (?:and|or) (?:also )?off\b|(?<=\boff) (?:and|or) (?:also )?on\b(?! again)")
 """The other state beside one."""
 _FAR = 8
@@ -101,6 +106,7 @@ def _told(clause: Clause, here: re.Match[str] | None, foreign: Lazy) -> str:
             return "off" if within["off"] else "on"
     else:
         found = list(_STATE.finditer(text)) if len(text.split()) <= _FAR else []
+    found = [item for item in found if not _OPEN.search(text, 0, item.start())]
     if not found:
         return ""
     if any(_BOTH.match(text, item.end()) for item in found):

@@ -13,7 +13,8 @@ from sandbox_scenarios.model import Fact
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.equality import READ_AS, is_value_of
 from sandbox_grader.claims.finding import Finding, contrary, doubtful
-from sandbox_grader.claims.standing import Standing, comes_to, standing
+from sandbox_grader.claims.pairing import labels_of
+from sandbox_grader.claims.standing import Standing, comes_to, is_either, standing
 from sandbox_mcp.engine.talk.clauses import Talk
 from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 from sandbox_mcp.engine.talk.values import Mention
@@ -147,7 +148,7 @@ def _how(
     how = standing(talk, item.start)
     if how not in ("said", "hedged"):
         return how
-    if _is_alternative(talk, item, mine, peers):
+    if _is_alternative(talk, item, mine, peers) or is_either(talk, item.start, (other.start for other in rivals)):
         return "or"
     if any(_corrects(talk, item, other, mine) for other in rivals):
         return "corrected"
@@ -226,15 +227,15 @@ def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bo
     """
     if not isinstance(item.value, int | float):
         return False
-    labels = back.labels.get(item.number / item.factor, ())
-    if not labels:
-        return False
     clause = talk.clause_at(item.start)
-    words = (word.strip("'\".*") for word in talk.low[clause.start : item.start].split())
-    lead = {word for word in words if len(word) > _TELLING} - _TIMES
     if fact.attribute and fact.attribute.lower() in talk.sentence_text(clause.sentence):
         return False
-    return all(siblings & lead and not any(word in clause.text for word in own) for own, siblings in labels)
+    words = (word.strip("'\".*") for word in talk.low[clause.start : item.start].split())
+    lead = {word for word in words if len(word) > _TELLING} - _TIMES
+    labels = labels_of(item.number / item.factor, back) if lead else ()
+    return bool(labels) and all(
+        siblings & lead and not any(word in clause.text for word in own) for own, siblings in labels
+    )
 
 
 def _mislabelled(talk: Talk, fact: Fact, item: Mention, peers: Sequence[Mention]) -> bool:

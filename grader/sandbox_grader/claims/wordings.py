@@ -13,7 +13,8 @@ from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.finding import Finding, contrary, stated
-from sandbox_grader.claims.standing import Standing, comes_to, standing
+from sandbox_grader.claims.pairing import rivals_of
+from sandbox_grader.claims.standing import Standing, comes_to, is_either, standing
 from sandbox_mcp.engine.talk.clauses import Talk
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
@@ -93,15 +94,32 @@ def _how(
         how = "said"
     if how not in ("said", "hedged") or clause.quoted:
         return how
-    kind = _among_candidates(talk, span, others, back)
+    kind = _among_candidates(talk, span, fact, others, back)
     if kind:
         return kind
+    if "either " in talk.low and is_either(talk, span[0], _candidates(talk, span, others)):
+        return "or"
     if fact.type == "name" and _among_names(talk, span[0], fact, others, back):
         return "listed"
     return how
 
 
-def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact], back: Background) -> Standing | None:
+def _candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact]) -> Iterator[int]:
+    """Where names or numbers nobody asked for stand that are not part of a wording."""
+    wanted = [
+        found.span() for other in others for value in other.value for found in wording(str(value)).finditer(talk.low)
+    ]
+    for found in _NAME.finditer(talk.text):
+        if not any(start <= found.start() < end for start, end in (span, *wanted)):
+            yield found.start()
+
+
+_NAME = Lazy(r"(?<![\w.])(?:[A-Z][\w'-]+|\d)")
+
+
+def _among_candidates(
+    talk: Talk, span: tuple[int, int], fact: Fact, others: Sequence[Fact], back: Background
+) -> Standing | None:
     """Whether a wording stands in a row of short items as one that may be right, or among many nobody asked for."""
     before = _NAME_BEFORE.search(talk.text[max(0, span[0] - 40) : span[0]])
     behind = _NAME_BEHIND.match(talk.text, span[1])
@@ -114,20 +132,29 @@ def _among_candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact],
             span, own = (start, start + len(text)), text
             break
     items, either = _row(talk, span)
+    if any(item.lower() == own for item in items):
+        return None  # the row, and the answer behind it
+    either = either or bool(_ONE_OF.search(talk.text, max(0, span[0] - _REACH), span[0]))
+    asked = [
+        item for item in items
+        if any(wording(str(value)).search(item.lower()) for other in others for value in other.value)
+    ]  # fmt: skip
     foreign = [
         item for item in items
         if not any(item.lower() in text for text in together)  # as in an address, which is one value
-        and item.lower() not in own and own not in item.lower()
-        and not any(wording(str(value)).search(item.lower()) for other in others for value in other.value)
+        and item.lower() not in own and own not in item.lower() and item not in asked
     ]  # fmt: skip
     if either and any(_is_candidate(item, back) for item in foreign):
         return "or"
     if not any(map(str.isalpha, own)):
         return None  # a date and a time are a row, too
-    asked = 1 + sum(other.type in ("name", "text") for other in others)
-    if len(foreign) < _SEVERAL or asked >= len(foreign) / 2:
-        return None
-    return "candidate" if sum(_is_candidate(item, back) for item in foreign) >= _MANY else "listed"
+    foreign = [item for item in foreign if any(map(str.isalpha, item.split()[0]))]  # another name is one, a date is not
+    candidates = sum(_is_candidate(item, back) for item in foreign)
+    if len(foreign) >= max(_SEVERAL, 2 + 2 * sum(other.type in ("name", "text") for other in others)):
+        return "candidate" if candidates >= _MANY else "listed"
+    rivals = rivals_of(fact, back)
+    beside = sum(any(name in item.lower() for name in rivals) for item in foreign)
+    return "listed" if beside >= max(2, 1 + len(asked)) else None
 
 
 def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
@@ -150,7 +177,7 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
             either = either or "or" in gaps[place][0].split()
             if not whole or _ITEM_END.search(talk.text, start, gaps[place].start()):
                 break
-    if not behind.strip(" \"'*"):
+    if not behind.strip(" \"'*.!"):
         for place in range(own, len(gaps)):
             end = gaps[place + 1].start() if place + 1 < len(gaps) else stop
             item = talk.text[gaps[place].end() : end]
@@ -163,6 +190,12 @@ def _row(talk: Talk, span: tuple[int, int]) -> tuple[list[str], bool]:
             if not whole or _ITEM_END.search(talk.text, gaps[place].end(), end):
                 break
     return items, either
+
+
+_ONE_OF = Lazy(
+    r"\b[Oo]ne of (?:(?:[A-Z][\w'-]*,? (?:and )?)*|(?:these|those|them|the following)\b[^.!?\n:]{0,40}:[^\n]*)$"
+)
+"""Before a name that is one of several."""
 
 
 def _is_item(words: Sequence[str]) -> bool:
@@ -224,7 +257,8 @@ def _refuses(fact: Fact) -> bool:
 def _parts(values: Sequence[str], back: Background) -> Iterator[str]:
     """The parts of names that no other name of the world has."""
     own = {value.lower() for value in values}
-    elsewhere = {part for name in back.names if name.lower() not in own for part in _WORD.findall(name.lower())}
+    names = {name.lower() for name in back.names} | {text for text in back.known if len(text.split()) <= _SHORT}
+    elsewhere = {part for name in names - own for part in _WORD.findall(name)}
     for value in values:
         parts = [part for part in _WORD.findall(value) if len(part) >= _SHORT]
         if len(parts) > 1:

@@ -16,7 +16,6 @@ from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.deeds import deeds_of, in_own_words
-from sandbox_grader.grading.values import is_array, is_number, is_object, within_floats
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
@@ -205,7 +204,7 @@ class Listener:
             people=self._people(frozenset(sent)),
             touched=frozenset(touched),
             home=home,
-            labels=_labels([call.result for call in fine]),
+            answers=[(call.arguments, call.result) for call in fine],
         )
 
     @cached_property
@@ -275,26 +274,6 @@ def _missing(fact: Fact) -> Finding:
     attribute = f"{fact.attribute} " if fact.attribute else ""
     what = "value" if fact.type == "text" else fact.type
     return Finding("missing", f"should say the {attribute}{what} that a call returned, which was never called for")
-
-
-def _labels(results: Iterable[Any]) -> dict[float, list[tuple[frozenset[str], frozenset[str]]]]:
-    """By number, the words of its key in results, and those of the numbers beside it, without the words of both."""
-    found = dict[float, list[tuple[frozenset[str], frozenset[str]]]]()
-    stack, seen = list(results), 0
-    while stack and seen < _MOST_STRINGS:
-        item, seen = stack.pop(), seen + 1
-        if is_array(item):
-            stack.extend(item)
-        if not is_object(item):
-            continue
-        stack.extend(item.values())
-        numbers = {key: float(within_floats(value)) for key, value in item.items() if is_number(value)}
-        words = {key: frozenset(key.lower().replace("_", " ").split()) for key in numbers}
-        for key, value in numbers.items() if len(numbers) > 1 else ():
-            beside = frozenset[str]().union(*(words[other] for other in words if other != key))
-            if words[key] - beside and beside - words[key]:
-                found.setdefault(value, []).append((words[key] - beside, beside - words[key]))
-    return found
 
 
 def _collect(value: Any, strings: list[str]) -> None:

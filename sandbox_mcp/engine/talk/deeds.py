@@ -47,7 +47,7 @@ _TELLING: Mapping[str, str] = {
     r"|on your calendar|booked|nudge",
     "add": r"add|put|in (?:your|the) (?:contacts|address book|phone)|on (?:your|the) list|entry|recorded|made|new"
     r"|included|listed|got",
-    "remove": r"gone|no longer|any ?more|taken (?:out|off|down)|dropped|rid of|off (?:your|the)|stopped|history"
+    "remove": r"gone|no longer|any ?more|(?:taken|took) (?:\w+ ){0,3}?(?:out|off|down)|dropped|rid of|off (?:your|the)|stopped|history"
     r"|tidied|call(?:ed)? off"
     r"|now empty|left(?: is| are)?|discarded|binned|got rid",
     "change": r"now|saved|added|listed|instead|fixed|pushed|put|set|labell?ed|called|reads|attached|tied|linked|pinned"
@@ -222,14 +222,13 @@ ADVICE = Lazy(
 class ClaimedDeed:
     """A verb that claims a deed: in its base form, with its clause, and whether the first person did it.
 
-    ``span`` is where the verb stands in the clause; ``stands`` tells that it is said of what was done, as a state.
+    ``span`` is where the verb stands in the clause.
     """
 
     verb: str
     clause: Clause
     mine: bool
     span: tuple[int, int]
-    stands: bool = False
 
 
 _ADVERBS = (
@@ -254,6 +253,8 @@ _HEADLINE = Lazy(
     r"| (?:for|to|at|on|until|as|and|in|by)\b)"
 )
 """As in "Message sent!" and "Reminder set for seven"."""
+_STATES = frozenset(VERBS["switch"].split())
+"""Verbs whose participles tell a state: that wifi is, or was, switched off says of nobody that they did it."""
 _ACTOR = Lazy(r"\b(?:you|he|she|they|who|which|it|to|i|not|that) (?:\w+ )?$")
 """Somebody else, or an infinitive, right before a past form that has no subject of its own."""
 
@@ -275,8 +276,9 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
                     continue
                 if _is_by_another(clause.text, place, found, planned=later is not None and later.start() < place):
                     continue
-                stands = pattern is _WAS_DONE
-                yield ClaimedDeed(base_of(found["verb"]), clause, pattern is _I_DID, found.span("verb"), stands)
+                if pattern is _WAS_DONE and not found["been"] and base_of(found["verb"]) in _STATES:
+                    continue
+                yield ClaimedDeed(base_of(found["verb"]), clause, pattern is _I_DID, found.span("verb"))
 
 
 def _is_by_another(clause: str, place: int, found: re.Match[str], *, planned: bool) -> bool:

@@ -304,7 +304,6 @@ def test_what_is_not_certain_is_in_doubt(facts: tuple[Fact, ...], message: str) 
 
 
 def test_a_value_told_under_its_neighbours_name_is_said_of_something_else() -> None:
-    labels = {81.0: [(frozenset({"audience"}), frozenset({"critics"}))]}
-    facts, back = asked({"percent": 81}), Background(labels=labels)
+    facts, back = asked({"percent": 81}), Background(answers=[({}, {"critics": 56, "audience": 81})])
     assert hear("Critics: 56%, audience: 81%.", facts, back).right
     assert not hear("The critics gave it 81%, the audience 56%.", facts, back).right
