@@ -47,8 +47,8 @@ _TELLING: Mapping[str, str] = {
     r"|on your calendar|booked|nudge",
     "add": r"add|put|in (?:your|the) (?:contacts|address book|phone)|on (?:your|the) list|entry|recorded|made|new"
     r"|included|listed|got",
-    "remove": r"gone|no longer|any ?more|(?:taken|took) (?:\w+ ){0,3}?(?:out|off|down)|dropped|rid of|off (?:your|the)|stopped|history"
-    r"|tidied|call(?:ed)? off"
+    "remove": r"gone|no longer|any ?more|(?:taken|took) (?:\w+ ){0,3}?(?:out|off|down)|dropped|rid of|off (?:your|the)"
+    r"|stopped|history|tidied|call(?:ed)? off"
     r"|now empty|left(?: is| are)?|discarded|binned|got rid",
     "change": r"now|saved|added|listed|instead|fixed|pushed|put|set|labell?ed|called|reads|attached|tied|linked|pinned"
     r"|later|earlier|back|brought"
