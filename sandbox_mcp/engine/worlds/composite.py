@@ -19,7 +19,7 @@ from sandbox_mcp.engine.tools.declaring import JOINED, World
 from sandbox_mcp.engine.tools.definition import Parameter, Tool
 from sandbox_mcp.engine.tools.hints import Hints, TriedCall
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
-from sandbox_mcp.engine.world import Row, Snapshot
+from sandbox_mcp.engine.world import Clock, Row, Snapshot
 from sandbox_mcp.engine.world.effects import Effects
 from sandbox_mcp.engine.world.faults import WorldError
 from sandbox_mcp.engine.world.schema import CellRole, Column, TableSchema
@@ -126,6 +126,14 @@ class Composite(World):
     def looked_up(self, given: object, label: str = "") -> object:
         """What each part's tools look things up in where a session brings this, in the instance of that label."""
         return {part.name: part.looked_up(given, label) for part in self.parts}
+
+    def situation(self, state: Snapshot, clock: Clock, where: str) -> str:
+        """What each part tells the agent of the moment at which a session begins.
+
+        Raises:
+            WorldError: the own code of a part broke.
+        """
+        return _each_once(" ", (room.part.situation(room.state(state), clock, where) for room in self._rooms))
 
     def begin(self, transaction: Transaction) -> None:
         """Let each part take up what is there at the start."""

@@ -10,6 +10,7 @@ from sandbox_grader import grade
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_scenarios import Suite
 from sandbox_scenarios.errors import ScenarioFileError
+from sandbox_scenarios.variants import presented
 
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.world.faults import WorldError
@@ -71,6 +72,22 @@ class TestPlayed:
         turn = solution.turns[0]
         twice = replace(solution, turns=(replace(turn, batches=(*turn.batches, batch)),))
         assert grade(extra.rehearse(twice).log, self.scenario).score == 0.0
+
+
+def test_the_agent_is_told_what_each_part_tells_of_the_moment():
+    scenario = Suite([ERRAND]).get("milk_and_boats")
+    assert "It is Monday, 2027-03-15 07:45:00. hemi_sails is logged in." in scenario.situation
+
+
+def test_variants_and_instances_know_it():
+    suite = Suite([ERRAND])
+    one, other = suite.get("milk_and_boats@1"), suite.get("milk_and_boats@2")
+    assert one.world.table("phone_reminder").keys() != other.world.table("phone_reminder").keys()
+    assert {"AddReminder", "add_reminder", "SearchInbox"} <= presented(one, "all_tools").keys()
+    for scenario in (one, other):
+        log = RehearsalStage(scenario).rehearse(scenario.solutions[0], "10_distraction_tools").log
+        assert grade(log, scenario).score == 1.0
+        assert list(differences(log, scenario)) == []
 
 
 def test_scenarios_of_composites_are_listed_by_their_name():
