@@ -255,6 +255,43 @@ class Duty(Table):
     person: str | None = None
 
 
+class Panel(Table):
+    """A washing line's panel: keys, and lamps of which ``lit`` names those that are on, such as 1 4 5.
+
+    ``wiring`` has for each key the lamps that it turns over, as bits. No tool tells it.
+    """
+
+    id: Id[Self] = key()
+    number: str
+    site: str
+    lit: str
+    wiring: list[int] = column(hidden=True)
+    state: str = "idle"
+    program: str | None = None
+
+
+class ContactCard(Table, name="card"):
+    """A card of somebody who bought or asked; ``status`` is kept, blocked or erased."""
+
+    id: Id[Self] = key()
+    number: str
+    name: str
+    mail: str
+    phone: str
+    town: str
+    status: str = "kept"
+
+
+class Deal(Table):
+    """Something that was dealt with somebody: an offer, a bill or a call."""
+
+    id: Id[Self] = key()
+    number: str
+    card: str
+    day: str
+    kind: str
+
+
 TABLES = (
     HandbookPage,
     DeskMail,
@@ -279,4 +316,7 @@ TABLES = (
     BankAccount,
     Payout,
     Duty,
+    Panel,
+    ContactCard,
+    Deal,
 )
