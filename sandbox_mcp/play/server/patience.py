@@ -97,14 +97,13 @@ class PatientProtocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
-        if not isinstance(transport, asyncio.Transport):
-            raise TypeError(f"expected a transport to write to, got {type(transport).__name__}")
-        self._transport = GatheringTransport(transport, self._switched)
+        wire = cast("asyncio.Transport", transport)  # uvloop's transports are of no class of asyncio's
+        self._transport = GatheringTransport(wire, self._switched)
         self._http.connection_made(self._transport)
         if self._among.admit(self):
             self._wait_for_more()
         else:
-            transport.abort()
+            wire.abort()
 
     def _switched(self, protocol: asyncio.BaseProtocol) -> None:
         """Go on as a WebSocket, which has limits of its own and makes no room for others."""
@@ -112,6 +111,7 @@ class PatientProtocol(asyncio.Protocol):
         self._among.forget(self)
         if self._until is not None:
             self._until.cancel()
+        self._http = self._answered = self._awaited = self._until = None  # what read the request is of no more use
 
     def data_received(self, data: bytes) -> None:
         """A client has sent something."""

@@ -154,8 +154,8 @@ class OpenEnvWire:
     async def _leasing(self, socket: WebSocket, client: OpenEnvClient, name: str, *, leased: bool) -> None:
         self._leased += leased
         try:
-            while (answer := await self._answer(await _text_of(socket), client, name)) is not None:
-                await socket.send_text(answer)
+            while await self._answered(socket, client, name):
+                pass  # neither a message nor its answer is held while the client thinks
             await socket.close()
         except WebSocketDisconnect:
             pass
@@ -163,6 +163,14 @@ class OpenEnvWire:
             self._leased -= leased
             if leased:
                 await client.leave()
+
+    async def _answered(self, socket: WebSocket, client: OpenEnvClient, name: str) -> bool:
+        """Answer the next message; False if it ends the connection."""
+        answer = await self._answer(await _text_of(socket), client, name)
+        if answer is None:
+            return False
+        await socket.send_text(answer)
+        return True
 
     async def _answer(self, raw: str, client: OpenEnvClient, name: str) -> str | None:
         """The answer to one message; None ends the connection."""
