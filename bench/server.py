@@ -61,8 +61,15 @@ Compared = tuple[float, float, float]
 
 def cpu_of(pid: int) -> float:
     """Seconds on a processor so far, of all threads."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    return sum(map(_on_processor, Path(f"/proc/{pid}/task").iterdir())) / 1e9
+
+
+def _on_processor(task: Path) -> int:
+    """Nanoseconds of one thread so far; 0 where it has just ended."""
+    try:
+        return int((task / "schedstat").read_text().split()[0])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def rss_of(pid: int) -> int:

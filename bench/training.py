@@ -1,8 +1,9 @@
 """``python -m bench training [--openenv PYTHON] [--open N] [--workers W]``: episodes a second, memory of open ones.
 
 An episode is a reset, a call and words for the user, whose answer ends it, graded. OpenEnv's own echo (a reset and two
-echoes) answers the same client in turn, if ``--openenv`` names the Python of an environment with openenv. ``--open``
-holds so many episodes open at once and takes a step in each.
+echoes) answers the same client in turn, if ``--openenv`` names the Python of an environment with openenv. Rounds
+alternate between the two, so that whatever else the machine does hits both; the median of the ratios of adjacent rounds
+counts. ``--open`` holds so many episodes open at once and takes a step in each.
 """
 
 import asyncio
@@ -17,12 +18,13 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.load import ROOT
-from bench.server import free_port, rss_of
+from bench.server import cpu_of, free_port, rss_of
 from bench.sessions import tree
 from bench.table import BudgetRow, show
 from sandbox_mcp.play.training import Episode
@@ -39,7 +41,7 @@ ECHO = (
 )
 TOKEN = {"Authorization": "Bearer bench"}
 TWICE, KILOBYTES = 2.0, 40
-ROUNDS, SECONDS = 3, 3.0
+ROUNDS, SECONDS = 9, 1.0
 
 
 @contextmanager
@@ -77,23 +79,46 @@ async def episode(connection: ClientConnection, messages: Sequence[object]) -> f
     return json.loads(answer)["data"]["reward"]
 
 
-async def rate(url: str, messages: Sequence[object], clients: int) -> float:
-    """Episodes a second by so many clients, each of which opens a connection for every episode."""
-    async with connect(url, additional_headers=TOKEN, compression=None) as connection:
-        await episode(connection, messages)  # what is read once
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A server that is measured: its address, the messages of an episode, its processes."""
+
+    url: str
+    messages: Sequence[object]
+    pids: Sequence[int]
+
+    def cpu(self) -> float:
+        """Seconds on a processor so far."""
+        return sum(map(cpu_of, self.pids))
+
+
+async def rate(side: Side, clients: int, *, kept: bool = False) -> tuple[float, float]:
+    """Episodes a second by so many clients, and seconds of the server's CPU for each.
+
+    A client opens a connection for every episode, unless its connection is ``kept``.
+    """
+
+    def connected() -> connect:
+        return connect(side.url, additional_headers=TOKEN, compression=None)
+
+    async with connected() as connection:
+        await episode(connection, side.messages)  # what is read once
     until, done = time.perf_counter() + SECONDS, 0
 
     async def client() -> None:
         nonlocal done
         while time.perf_counter() < until:
-            async with connect(url, additional_headers=TOKEN, compression=None) as connection:
-                if await episode(connection, messages) != 1.0:
-                    raise RuntimeError("an episode did not earn 1")
-            done += 1
+            async with connected() as connection:
+                while True:
+                    if await episode(connection, side.messages) != 1.0:
+                        raise RuntimeError("an episode did not earn 1")
+                    done += 1
+                    if not kept or time.perf_counter() >= until:
+                        break
 
-    begun = time.perf_counter()
+    begun, before = time.perf_counter(), side.cpu()
     await asyncio.gather(*(client() for _ in range(clients)))
-    return done / (time.perf_counter() - begun)
+    return done / (time.perf_counter() - begun), (side.cpu() - before) / done
 
 
 def in_process() -> float:
@@ -157,15 +182,17 @@ def main(arguments: Sequence[str]) -> None:
             *("--max-sessions", str(max(5000, options.open)), "--workers", str(options.workers)),
         ]
         with started(ours, port) as server:
+            pids = tree(server.pid) if options.workers > 1 else [server.pid]
             url, echo = f"ws://127.0.0.1:{port}/openenv/phone/ws", f"ws://127.0.0.1:{echo_port}/ws"
+            mine = Side(url, OURS, pids)
             if options.openenv:
                 theirs = [options.openenv, str(Path(__file__).with_name("openenv_echo.py")), str(echo_port)]
-                with started(theirs, echo_port):
-                    rows += [_compared(url, echo, clients) for clients in (1, 16)]
+                with started(theirs, echo_port) as other:
+                    sides = mine, Side(echo, ECHO, [other.pid])
+                    rows += [_compared(*sides, clients, kept=kept) for kept in (False, True) for clients in (1, 16)]
             else:
                 for clients in (1, 16):
-                    print(f"{clients} clients: {asyncio.run(rate(url, OURS, clients)):.0f} episodes a second")
-            pids = tree(server.pid) if options.workers > 1 else [server.pid]
+                    print(f"{clients} clients: {asyncio.run(rate(mine, clients))[0]:.0f} episodes a second")
             each, median, late = asyncio.run(held(url, options.open, pids))
             print(f"{options.open} open: a step takes {median * 1000:.1f} ms, 99th percentile {late * 1000:.1f} ms")
             rows.append(
@@ -174,11 +201,15 @@ def main(arguments: Sequence[str]) -> None:
     show("Training", rows)
 
 
-def _compared(url: str, echo: str, clients: int) -> BudgetRow:
-    pairs = [(asyncio.run(rate(url, OURS, clients)), asyncio.run(rate(echo, ECHO, clients))) for _ in range(ROUNDS)]
-    mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
-    what = f"episodes a second, {clients} client{'s' * (clients > 1)}"
-    return BudgetRow(what, f"{mine:.0f}, echo {theirs:.0f}", f">= {TWICE:g}x the echo", TWICE * theirs / mine)
+def _compared(ours: Side, echo: Side, clients: int, *, kept: bool) -> BudgetRow:
+    pairs = [tuple(asyncio.run(rate(side, clients, kept=kept)) for side in (ours, echo)) for _ in range(ROUNDS)]
+    ratio = statistics.median(mine[0] / other[0] for mine, other in pairs)
+    mine, other = (
+        [statistics.median(values) for values in zip(*side, strict=True)] for side in zip(*pairs, strict=True)
+    )
+    what = f"episodes a second, {clients} client{'s' * (clients > 1)}{', connections kept' * kept}"
+    cpu = f"CPU {mine[1] * 1000:.1f} and {other[1] * 1000:.1f} ms"
+    return BudgetRow(what, f"{mine[0]:.0f}, echo {other[0]:.0f}; {cpu}", f">= {TWICE:g}x the echo", TWICE / ratio)
 
 
 if __name__ == "__main__":
