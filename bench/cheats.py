@@ -1,4 +1,4 @@
-"""``python -m bench cheats [--every N] [--search EPISODES]``: what rewards give to policies that cheat.
+"""``python -m bench cheats [--every N] [--search EPISODES] [--seed S]``: what rewards give to policies that cheat.
 
 A cheat is a habit of calling joined with a habit of talking, both blind to what the user wants. The search looks for a
 fixed course of calls and words that earns something without solving anything: random courses first, then the best of
@@ -9,7 +9,7 @@ import random
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -23,6 +23,8 @@ from sandbox_mcp.play.training.tasks import instances_of
 Habit = Callable[[Episode], None]
 LONG = "I have taken care of everything that you asked for, and all of it went well. " * 40
 STATES = "Wifi is on and off, cellular is on and off, location is on and off, low battery mode is on and off."
+EXPLOIT = 0.2
+"""A reward above which a course that solves nothing is an exploit."""
 NUMBERS = " ".join(map(str, range(200)))
 TIMES = ", ".join(f"{hour}:{minute:02}" for hour in range(24) for minute in (0, 15, 30, 45))
 SAYINGS = {
@@ -189,26 +191,39 @@ def _changed(chance: random.Random, course: list[Any]) -> list[Any]:
 
 
 def _followed(name: str, course: Sequence[Any]) -> float:
-    """What a course earns: each step is a tool or a saying, with values of the pool."""
+    """What a course earns."""
     episode = Episode(name)
+    for _ in _steps(episode, course):
+        pass
+    return episode.finish().value or 0.0
+
+
+def steps(name: str, course: Sequence[Any]) -> list[str]:
+    """The steps of a course in words."""
+    taken = _steps(Episode(name), course)
+    return [f"{tool}({', '.join(f'{key}={value!r}' for key, value in given.items())})" for tool, given in taken]
+
+
+def _steps(episode: Episode, course: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Take the steps of a course, each a tool or a saying with values of the pool, until the episode is over."""
     words = [text for texts in SAYINGS.values() for text in texts[:1]]
+    pool: dict[str, list[Any]] = {
+        "boolean": [True, False], "integer": [0, 1, 5, 20], "number": [0, 1.5, 100],
+        "string": [episode.opening, *episode.opening.split(), "2023-10-20", "home"],
+    }  # fmt: skip
     for which, first, second in course:
         if episode.over:
-            break
+            return
         tool = episode.tools[int(which * len(episode.tools))]
-        if tool.name == SEND:
-            episode.call(SEND, {"content": words[int(first * len(words))]})
-            continue
-        pool: dict[str, list[Any]] = {
-            "boolean": [True, False], "integer": [0, 1, 5, 20], "number": [0, 1.5, 100],
-            "string": [episode.opening, *episode.opening.split(), "2023-10-20", "home"],
-        }  # fmt: skip
         given: dict[str, Any] = {}
-        for place, (key, schema) in enumerate(tool.schema.get("properties", {}).items()):
-            values = schema.get("enum") or pool.get(str(schema.get("type")), [None])
-            given[key] = values[int((first if place % 2 == 0 else second) * len(values))]
+        if tool.name == SEND:
+            given["content"] = words[int(first * len(words))]
+        else:
+            for place, (key, schema) in enumerate(tool.schema.get("properties", {}).items()):
+                values = schema.get("enum") or pool.get(str(schema.get("type")), [None])
+                given[key] = values[int((first if place % 2 == 0 else second) * len(values))]
         episode.call(tool.name, given)
-    return episode.finish().value or 0.0
+        yield tool.name, given
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -216,6 +231,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = ArgumentParser("python -m bench cheats", description=__doc__)
     parser.add_argument("--every", type=int, default=4, metavar="N", help="every N-th scenario (default 4)")
     parser.add_argument("--search", type=int, default=0, metavar="EPISODES", help="how long to search")
+    parser.add_argument("--seed", type=int, default=0, help="the search's seed (default 0)")
     parser.add_argument("--instance", type=int, default=1, help="which fresh instance")
     options = parser.parse_args(arguments)
     suite = Suite()
@@ -224,5 +240,9 @@ def main(arguments: Sequence[str]) -> None:
     for mean, most, solved, cheat in table(names)[:15]:
         print(f"{mean:8.4f} mean {most:6.3f} most without solving, {solved} solved: {cheat}")
     if options.search:
-        for reward, name, course in search(names, options.search)[:15]:
-            print(f"{reward:8.4f} {name} in {len(course)} steps")
+        found = search(names, options.search, options.seed)
+        exploits = sum(1 for reward, _, _ in found if reward > EXPLOIT)
+        print(f"{options.search} episodes of search, seed {options.seed}")
+        print(f"{exploits} of {len(found)} scenarios have a course that earns more than {EXPLOIT} without solving them")
+        for reward, name, course in found[:15]:
+            print(f"{reward:8.4f} {name}: {'; '.join(steps(name, course))}")

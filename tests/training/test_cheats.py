@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from bench.cheats import CHEATS, cheated, fresh, of_floor_0, search
+from bench.cheats import CHEATS, EXPLOIT, cheated, fresh, of_floor_0, search, steps
 from sandbox_mcp.play.training import Episode, RewardSpec
 from tests.suite import SUITE
 from tests.training.kit import played
@@ -31,7 +31,8 @@ def test_there_are_at_least_30_cheats() -> None:
 
 
 def test_a_search_over_calls_and_words_finds_nothing_that_pays_without_solving(names: list[str]) -> None:
-    assert [item for item in search(names[:4], 300) if item[0] > 0.25] == []
+    found = search(names[:4], 300)
+    assert [(reward, name, steps(name, course)) for reward, name, course in found if reward > EXPLOIT] == []
 
 
 @pytest.mark.parametrize("name", SUITE.names()[::64])

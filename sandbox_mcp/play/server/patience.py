@@ -81,7 +81,7 @@ class PatientProtocol(asyncio.Protocol):
 
         self._among = among
         self._http: Any = AutoHTTPProtocol(**given)
-        self._answered = self._http.on_response_complete
+        self._answered: Any = self._http.on_response_complete
         self._http.on_response_complete = self._next
         self._transport: GatheringTransport | None = None
         self._socket: asyncio.Protocol | None = None
