@@ -144,6 +144,52 @@ def test_a_goodbye_ends_it() -> None:
 # days
 
 
+def test_pity_is_said_of_what_is_refused_and_not_of_remarks() -> None:
+    wish = "Ask Tessa to bring the key to the review, and order flowers."
+    remarks = (
+        "Sent to Tessa: she is to bring the key. No answer so far, so the key isn't confirmed. Flowers are ordered."
+    )
+    refused = "Tessa has been asked to bring the key. Flowers I can't order: there is no tool for that here."
+    script = Script(then=("And remind me at six.",))
+    assert hears(remarks, wish=wish, script=script, calls=2) == "And remind me at six."
+    assert hears(refused, wish=wish, script=script, calls=1) == f"{PITY} And remind me at six."
+
+
+def test_leave_is_not_given_for_what_is_beyond_the_agent() -> None:
+    script = Script(
+        answers=(
+            Answer(("location service",), "You may switch location service on."),
+            Answer(("where", "landmark"), "Somewhere by the lake."),
+        )
+    )
+    text = (
+        "Location service is off, and I have no way to turn it on. Name me a landmark near you, or switch location"
+        " service on yourself and tell me. Which would you like?"
+    )
+    assert hears(text, wish="Text Ilse my coordinates.", script=script) == "Somewhere by the lake."
+
+
+def test_leave_given_before_is_not_given_again_word_for_word() -> None:
+    script = Script(answers=(Answer(("wifi",), "Wifi can go on."),))
+    user = ScriptedUser(script, "Pin my reminder to the pier.")
+    asked = [Line("agent", "Wifi is off. May I turn wifi on?"), Line("agent", "It is off again. May I turn wifi on?")]
+    assert anyio.run(user.respond, asked[:1]).says == "Wifi can go on."
+    assert anyio.run(user.respond, asked).says == script.confirm
+
+
+@each(
+    ("asked", "says"),
+    [
+        ("The tent text is from Agnes Holm. Her?", "Yes, please."),
+        ("The tent text is from Petra Lund. Her?", "Agnes Holm."),
+        ("The tent text is from Petra Lund. Is that the right one?", "Agnes Holm."),
+    ],
+)
+def test_the_one_meant_is_named_where_another_is_asked_about(asked: str, says: str) -> None:
+    script = Script(answers=(Answer(("which", "who", "name"), "Agnes Holm."),))
+    assert hears(asked, wish="Tell my sister she can have the tent.", script=script) == says
+
+
 @each(
     ("wish", "asked", "says"),
     [

@@ -8,27 +8,25 @@ from sandbox_mcp.engine.talk.clauses import HARMLESS, Clause
 from sandbox_mcp.engine.talk.patterns import Lazy
 
 _NOT_ABLE = (
-    r"(?:can|could|may|will|would|do|does|did|am|is|are|was|were|has|have|had) (?:\w+ ){0,2}?not"
+    r"(?:can|could|may) (?:\w+ ){0,2}?not"
     r"|not (?:\w+ ){0,3}?(?:able|possible|available|supported|something|part|equipped|allowed|permitted|included"
-    r"|offered)"
-    r"|unable|impossible|unavailable|unsupported|out of (?:my )?reach|off limits|no luck"
+    r"|offered)|unable|impossible|unavailable|unsupported|out of (?:my )?reach|off limits|no luck"
 )
+_NO_MEANS = r"no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|features?|options?|means|support|switch)"
 _HAS_NONE = (
-    r"no (?:\w+ ){0,3}?(?:way|tools?|access|ability|functions?|features?|options?|means|calendar|clock|support|switch"
+    r"(?:will|would|do|does|did|am|is|are|was|were|has|have|had) (?:\w+ ){0,2}?not|no (?:\w+ ){0,3}?(?:calendar|clock"
     r"|connection|data|rates?|entry|record|information|number|result|match|trace|permission|such \w+)"
     r"|no [^.;]{1,40} (?:among|in|on|for) (?:my|me)|none of (?:my|the|these)|neither|nothing (?:i|here|in|that|for)"
     r"|nowhere|without|lack\w*|missing|absent|(?:i|we) (?:have (?:no|only)|only have)"
     r"|only (?:able|read|search|handle|look|cover)|limited to|no \w+ possible"
 )
-_BEYOND = (
-    r"beyond|outside (?:of )?(?:my|what|the)|(?:another|other|different) (?:app|tool)|wish (?:i|that i) could|needs?"
-    r"|requires?"
-)
 _FAILED = (
-    r"blocked|failed|fails|refused|rejected|denied|declined|skipped|stuck|(?:left|leaving|leave) (?:\w+ ){0,2}?out"
-    r"|have to pass|off (?:right now|at the moment)"
+    r"beyond|outside (?:of )?(?:my|what|the)|(?:another|other|different) (?:app|tool)|wish (?:i|that i) could|needs?"
+    r"|requires?|blocked|failed|fails|refused|rejected|denied|declined|skipped|stuck|(?:left|leaving|leave)"
+    r" (?:\w+ ){0,2}?out|have to pass|off (?:right now|at the moment)"
 )
-UNABLE = Lazy(rf"\b(?:{_NOT_ABLE}|{_HAS_NONE}|{_BEYOND}|{_FAILED})\b")
+UNABLE = Lazy(rf"\b(?:{_NOT_ABLE}|{_NO_MEANS}|{_HAS_NONE}|{_FAILED})\b")
+_HELPLESS = Lazy(rf"(?<!\bhe )(?<!\bshe )(?<!\bthey )(?<!\byou )\b(?:{_NOT_ABLE}|{_NO_MEANS}|beyond|outside)\b")
 
 
 def is_unable(clause: Clause) -> bool:
@@ -36,3 +34,8 @@ def is_unable(clause: Clause) -> bool:
     if clause.quoted or (clause.asks and not clause.denials):
         return False
     return bool(UNABLE.search(HARMLESS.sub(" ", clause.text)))
+
+
+def is_beyond_me(clause: Clause) -> bool:
+    """True if a clause says that whoever speaks has no means of doing something."""
+    return is_unable(clause) and bool(_HELPLESS.search(HARMLESS.sub(" ", clause.text)))

@@ -10,11 +10,12 @@ from enum import Enum, auto
 
 from sandbox_scenarios.model import Answer
 
-from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading
+from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading, ReadSentence
 from sandbox_mcp.engine.talk.acts.model import stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
-from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question
+from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question, read
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
+from sandbox_mcp.engine.talk.inability import is_beyond_me
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 from sandbox_mcp.engine.talk.text import plain
@@ -111,8 +112,23 @@ def wants_leave(reading: ActReading) -> bool:
 
 
 def refused_part(reading: ActReading, wish: str) -> bool:
-    """True if one part of a wish is refused and not all of it: a refusal that names something of the wish."""
-    return reading.act is not Act.GIVES_UP and bool((stems(reading.text(Act.GIVES_UP)) - GENERAL) & stems(wish))
+    """True if one part of a wish is refused and not all of it: what is beyond the agent is of the wish, and not done."""
+    if reading.act is Act.GIVES_UP and not reading.has(Act.DELIVERS):
+        return False
+    refused = stems(" ".join(item.text for item in reading.sentences if item.act is Act.GIVES_UP and _helpless(item)))
+    return bool((refused - GENERAL - stems(reading.text(Act.DELIVERS))) & stems(wish))
+
+
+def can_be_granted(answer: Answer, reading: ActReading) -> bool:
+    """True unless an answer gives leave for a kind of deed that the agent has just said it has no means for."""
+    return not grants(answer) or not _deeds(answer.say) & frozenset().union(
+        *(_deeds(text) for item in reading.sentences if not is_question(item.text) for text in _helpless(item))
+    )
+
+
+def _helpless(sentence: ReadSentence) -> list[str]:
+    """The clauses of a sentence that say what is beyond the agent."""
+    return [clause.text for clause in read(sentence.text).clauses if is_beyond_me(clause)]
 
 
 def names_nothing(asking: str) -> bool:
@@ -125,6 +141,22 @@ def is_asked(reading: ActReading) -> bool:
     return any(
         is_question(item.text) or _REQUEST.search(item.text) for item in reading.sentences if item.act is Act.ASKS
     )
+
+
+def meant_instead(answers: Iterable[Answer], asking: str, text: str) -> Answer | None:
+    """Whom or which one the user means, where "Her?" asks about another one; None where it asks about the right one."""
+    if not _THIS_ONE.match(asking):
+        return None
+    naming = (item for item in answers if not _ONE_OF.isdisjoint(item.about))
+    return next((item for item in naming if not _is_covered(item.say, _values(text))), None)
+
+
+_THIS_ONE = Lazy(
+    r"\W*(?:(?:is|was) (?:that|it|this)|do you mean|would that be|you mean|meaning)? ?"
+    r"(?:her|him|them|she|he|they|(?:that|this)(?: one)?|it|these|those|the right (?:one|person))\b"
+    r"(?: (?:one|the (?:right )?(?:one|person)))?\W*$"
+)
+_ONE_OF = frozenset({"who", "whom", "which", "which one"})
 
 
 def untold(answers: Sequence[Answer], wish: str) -> list[Answer]:
@@ -326,7 +358,7 @@ def place_known(facts: Iterable[str]) -> str:
     return next((f"{place[1].capitalize()} {place[2]}." for place in found if place), "")
 
 
-_LIVES = Lazy(r"You (?:live|are)\b[^.,;]*? (in|near) ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+)*)")
+_LIVES = Lazy(r"You (?:live|are)\b[^.,;]*? (in|near) ((?:the )?(?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+)*)")
 
 
 def offhand(wish: str, asking: str) -> str | None:

@@ -128,12 +128,13 @@ class _Standing:
         ``acts`` are asked of it elsewhere in the message, and done in the order in which they are named there.
         """
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
-        if here := composing.whereabouts(self._script.answers, asking, self._place, self._said):
+        answers = [item for item in self._script.answers if composing.can_be_granted(item, reading)]
+        if here := composing.whereabouts(answers, asking, self._place, self._said):
             self._said.update(here)
             return self._wait(" ".join(here))
-        about = composing.hearing(self._script.answers, asking)
+        about = composing.hearing(answers, asking)
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
-        known = about or composing.hearing(self._script.answers, around)
+        known = about or composing.hearing(answers, around)
         known = [*known, *(item for item in acts if item not in known)]
         fresh = [item for item in known if item.say not in self._said]
         chosen = composing.untold(composing.unstated(fresh or known, reading, line.text), self._wish)
@@ -188,14 +189,18 @@ class _Standing:
             return said if as_it_is else f"No. {said}"
         if unwanted:
             return self._script.decline
-        granted = [item for item in about if composing.grants(item)]
+        if named := composing.meant_instead(self._script.answers, asking, line.text):
+            self._said.add(named.say)
+            return named.say
+        granted = [item for item in about if composing.grants(item) and composing.can_be_granted(item, reading)]
         waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
         waived = [item for item in waived if composing.grants(item) and item.say not in self._said]
         asked = composing.hearing(self._script.answers, reading.text(Act.ASKS) if composing.is_asked(reading) else "")
         asked = [item for item in asked if item.say not in self._said and item not in (*granted, *waived)]
         asked = [item for item in composing.unstated(asked, reading, line.text) if not composing.refuses(item)]
+        again = [item for item in granted if item.say in self._said and item.say not in self._script.does]
         self._said.update(item.say for item in (*granted, *waived, *asked))
-        agreed = [item.say for item in waived or granted] or [self._script.confirm]
+        agreed = [item.say for item in waived or granted if item not in again] or [self._script.confirm]
         pity = [PITY] if composing.refused_part(reading, self._wish) and not waived and not granted else []
         return " ".join([*pity, *agreed, *(item.say for item in asked)])
 

@@ -89,7 +89,8 @@ def _of_an_offer(reading: ActReading, wanted: frozenset[str], *, met: bool, call
     refuses, asks = reading.has(Act.GIVES_UP), reading.asks
     if not (calls or met) and _offers_the_wish(reading.sentences, wanted):
         return Act.LEAVE
-    if not (calls or met or refuses or reading.has(Act.DELIVERS)) and any(map(_asks_leave, reading.sentences)):
+    leave = any(item.act is Act.LEAVE and is_question(item.text) for item in reading.sentences)
+    if leave and not (calls or met or refuses or reading.has(Act.DELIVERS)):
         return Act.LEAVE  # beside what serves the wish something more is offered
     if not asks and refuses:
         return Act.GIVES_UP  # what the user might do itself is no offer
@@ -115,10 +116,6 @@ def _offers_the_wish(parts: Sequence[ReadSentence], wanted: frozenset[str]) -> b
     refused = (item.act is Act.GIVES_UP for item in parts[-2:])
     near = (item.text.partition(" but ")[2] if no else item.text for item, no in zip(parts[-2:], refused, strict=True))
     return len(stems(" ".join(near)) & wanted) > 1
-
-
-def _asks_leave(sentence: ReadSentence) -> bool:
-    return sentence.act is Act.LEAVE and is_question(sentence.text)
 
 
 def sentences(text: str) -> list[str]:
