@@ -151,7 +151,7 @@ class _Player:
                 self._builder.head = replace(self._builder.head, agent=picked(info.members(), ("name", "version")))
         elif method.startswith("notifications/tasks"):
             self._watch(node.get("params") or node.child("params", {}))
-        elif method in {"tasks/get", "tasks/result"}:
+        elif method in {"tasks/get", "tasks/result", "tasks/cancel"}:
             opened = self._tasks.get(str(node.members_at("params").get("taskId")))
         elif method not in {"tools/call", "tools/list", "tasks/list"}:
             self._ignored[method] += 1
@@ -185,6 +185,11 @@ class _Player:
     def _watch(self, task: JsonNode) -> None:
         """Take note of how a task goes on; one that was cancelled or has failed may never tell its result."""
         status, opened = task.members().get("status"), self._tasks.get(str(task.members().get("taskId")))
+        result, error = task.object_at("result"), task.object_at("error")
+        if opened in self._open and (result or error):
+            self._builder.answer(opened, self._outcome(result or task, error))
+            self._open.remove(opened)
+            return
         if opened is not None and status in ("cancelled", "failed"):
             text = task.string_at("statusMessage") or f"the task was {status}"
             self._failed[opened] = CallOutcome(error=failure(text, "refused" if status == "cancelled" else "execution"))
@@ -199,7 +204,7 @@ class _Player:
         if error is None and method == "tools/call" and task is not None:
             self._tasks[str(task.members().get("taskId"))] = opened
             return
-        if error is None and method == "tasks/get":
+        if error is None and method in {"tasks/get", "tasks/cancel"}:
             error = result.object_at("error")
             inner = result.object_at("result")
             if inner is None and error is None:

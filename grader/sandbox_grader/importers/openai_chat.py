@@ -30,7 +30,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
     request, response = exchange_in(holder)
-    chats.offer_tools(builder, request.items_at("tools") or request.items_at("functions"))
+    offered = request.items_at("tools") or request.items_at("functions")
+    chats.offer_tools(builder, offered or request.items_at("tool_defs"))
     # our own exporter and some other programs put the scenario into the metadata
     about, model = holder.get("metadata"), response.string_at("model") or request.string_at("model")
     scenario = about.get("scenario") if about and about.is_object else None
@@ -55,7 +56,7 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
     completion = holder.get("completion")  # what a rollout of verifiers has beside its prompt
     if completion is not None:
         chats.play(builder, completion.items())
-    builder.spend(response.object_at("usage"))
+    builder.spend(response.object_at("usage") or holder.object_at("token_usage"))
     choices = response.items_at("choices")
     chats.play(builder, [choice.need("message") for choice in choices[:1]])
     for choice in choices[1:]:

@@ -223,6 +223,13 @@ class TestEnds:
         assert builder.whole
         assert builder.settled
 
+    def test_what_a_sub_agent_does_behind_the_last_word_takes_no_end_away(self, builder):
+        builder.say("agent", "user", "hi")
+        with builder.aside():
+            builder.call("f", NOTHING, batch=builder.batch(), id_="a")
+            builder.settle("", "a", CallOutcome(1))
+        assert builder.whole
+
 
 class TestWhatIsKept:
     def test_notes_are_the_agent_s_own(self, builder):

@@ -250,6 +250,19 @@ class TestTasks:
         [call] = calls(read_one("mcp-wire", [self.CALL, response(3, task={"taskId": "k", "status": "working"}), told]))
         assert call.error.kind == kind
 
+    def test_a_task_that_was_cancelled_by_request_failed(self):
+        asked = [request(4, "tasks/cancel", taskId="k"), response(4, taskId="k", status="cancelled")]
+        [call] = calls(
+            read_one("mcp-wire", [self.CALL, response(3, task={"taskId": "k", "status": "working"}), *asked])
+        )
+        assert call.error.kind == "refused"
+
+    def test_the_result_may_come_with_a_notification(self):
+        done = {"taskId": "k", "status": "completed", "result": {"content": text_content("sent")}}
+        told = {"jsonrpc": "2.0", "method": "notifications/tasks", "params": done}
+        [call] = calls(read_one("mcp-wire", [self.CALL, response(3, taskId="k", status="working"), told]))
+        assert (call.result, call.error) == ("sent", None)
+
     def test_a_task_that_goes_on_has_no_result(self):
         session = read_one("mcp-wire", [self.CALL, response(3, task={"taskId": "k", "status": "working"})])
         assert calls(session)[0].meta == {"result_missing": True}

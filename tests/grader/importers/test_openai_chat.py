@@ -231,3 +231,26 @@ def test_a_result_that_says_nothing_of_its_call_is_dropped_where_several_are_nam
         "openai-chat", [ASK, {"role": "assistant", "tool_calls": made}, {"role": "tool", "content": "1"}]
     )
     assert "a result that does not say of which call it is was dropped" in lost(session)
+
+
+@each("part", [
+    {"type": "tool_use", "id": "a", "name": "find", "input": {}},
+    {"type": "tool-call", "toolCallId": "a", "toolName": "find", "input": {}},
+    {"type": "tool_result", "tool_use_id": "a", "content": "4"},
+])  # fmt: skip
+def test_calls_in_the_form_of_another_format_are_refused(part):
+    with pytest.raises(ImportFormatError, match="which no chat of this format has"):
+        read("openai-chat", chat(ASK, {"role": "assistant", "content": [part]}, TELL))
+
+
+def test_rollouts_of_verifiers_tell_their_tools_and_tokens():
+    rollout = {
+        "prompt": [ASK],
+        "completion": [USE, GOT, TELL],
+        "reward": 1.0,
+        "tool_defs": [function("find")["function"]],
+    }
+    session = read_one("verifiers", {**rollout, "token_usage": {"input_tokens": 7, "output_tokens": 2}})
+    assert [tool.name for tool in started(session).tools] == ["find"]
+    assert said(session)[-1] == ("agent", "user", "Gate 4.")
+    assert session.events[-2].meta["usage"]["prompt_tokens"] == 7

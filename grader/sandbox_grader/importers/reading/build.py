@@ -214,6 +214,8 @@ class SessionBuilder:
         self._ids.setdefault(unique, 2)
         if unique != id_:
             meta["call_id"] = id_
+        if self._aside:
+            meta["kind"] = "sub-agent"
         call = ToolCall(
             seq=seq, clock=0.0, call=unique, batch=batch, caller=caller, name=name, tool=canonical(name),
             arguments=given.arguments, raw_arguments=given.raw, meta=meta, wall=wall,

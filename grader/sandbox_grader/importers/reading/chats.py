@@ -20,6 +20,10 @@ _SAID = frozenset(
 """Members of which a message has at least one: without any it is a message of another form."""
 
 
+_OF_OTHERS = frozenset({"tool_use", "tool_result", "tool-call", "tool-result", "function_call", "function_call_output"})
+"""Types of parts that are calls or results in other formats, of which nothing may be left out."""
+
+
 def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     """Add the messages to a session, in order.
 
@@ -31,6 +35,10 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
         role, stamp = message.need("role").string(), message.members().get("timestamp")
         if not message.members().keys() & _SAID:
             message.need("content")
+        content = message.get("content")
+        for part in content.items() if content is not None and content.is_array else ():
+            if part.is_object and part.members().get("type") in _OF_OTHERS and not message.items_at("tool_calls"):
+                raise part.fail(f"is of type {part.members()['type']!r}, which no chat of this format has")
         if role == "assistant":
             writers |= dict.fromkeys(filter(None, [message.label_at("name")]))
             _assistant(builder, message)
