@@ -60,6 +60,34 @@ def test_families_are_judged_by_state_and_of_their_size(name: str) -> None:
     assert lint(SUITE, [name]) == ()
 
 
+def test_families_of_the_desk_offer_all_of_its_tools() -> None:
+    scenario = SUITE.get("stock_count@1")
+    assert {*scenario.tools} == {*scenario.home.agent_tools}
+    assert len(scenario.tools) >= 40
+
+
+def test_a_panel_locks_when_its_line_starts() -> None:
+    scenario = SUITE.get("panel_by_trial@1")
+    session = Session(SessionSpec(scenario), ScriptedUser.of(scenario.user), MemoryLog())
+    session.begin()
+    press = next(call for call in scenario.solutions[0].turns[0].calls if call.tool == "press_key")
+    errors = [session.call(press.tool, press.arguments).error for _ in range(18)]
+    assert [error is None for error in errors] == [True] * 17 + [False]
+
+
+def test_one_early_word_forgotten_spoils_the_rota() -> None:
+    scenario = SUITE.get("duty_rota@1")
+    given = [call for turn in scenario.solutions[0].turns for call in turn.calls if call.tool == "assign_duty"]
+    people = {call.arguments["person"] for call in given}
+    last = given[-1].arguments["person"]
+    other = next(one for one in sorted(people) if one != last)
+    turns = list(scenario.solutions[0].turns)
+    [*batches, _] = turns[-1].batches
+    wrong = PlannedCall("assign_duty", {**given[-1].arguments, "person": other})
+    turns[-1] = replace(turns[-1], batches=(*batches, (wrong,)))
+    assert score(scenario, replace(scenario.solutions[0], turns=tuple(turns))) == 0
+
+
 def test_one_dial_beside_the_mark_spoils_the_batch() -> None:
     scenario = SUITE.get("mixer_by_trial@1")
     marks = [call for (call,) in scenario.solutions[0].turns[0].batches if call.tool == "set_dials"][-1].arguments

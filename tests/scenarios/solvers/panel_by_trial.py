@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from sandbox_mcp.play.session.session import Session
-from tests.scenarios.solvers.driver import Desk, Unsolved, found, solves
+from tests.scenarios.solvers.driver import Desk, Row, Unsolved, found, solves
 
 KEYS = "ABCDEFG"
 Lamps = frozenset[int]
@@ -18,7 +18,7 @@ def panel_by_trial(session: Session) -> None:
         "These lamps are to be lit, and no others, before a program is engaged.",
         "Panels with a red frame belong to the water board. We press nothing on them.",
     )
-    panels = []
+    panels: list[tuple[Row, list[str]]] = []
     for panel in desk.all("list_panels", site=site):
         notes = [note["text"] for note in desk.all("list_notes", about=panel["number"])]
         if "Red frame fitted." not in notes:
@@ -29,7 +29,8 @@ def panel_by_trial(session: Session) -> None:
     wanted = _wanted(desk, site, program)
     for note in notes:
         if "the wrong way round" in note:
-            wanted ^= {int(*found(r"^Lamp (\d) is fitted the wrong way round: it is lit when it means dark", note))}
+            (lamp,) = found(r"^Lamp (\d) is fitted the wrong way round: it is lit when it means dark", note)
+            wanted ^= {int(lamp)}
     now, turned = _lamps(panel["lit"]), list[Lamps]()
     for key in KEYS:
         shown = _lamps(desk.call("press_key", panel=panel["number"], key=key)["lit"])
@@ -45,16 +46,16 @@ def panel_by_trial(session: Session) -> None:
 
 def _wanted(desk: Desk, site: str, program: str) -> Lamps:
     """Lamps that the list says, by the names of today, with hard water heeded."""
-    names = [
-        found(r"(\w+) means what used to be called (\w+)\.", mail["body"]) for mail in desk.mails("used to be called")
-    ]
+    for mail in desk.mails("used to be called"):
+        new, old = found(r"(\w+) means what used to be called (\w+)\.", mail["body"])
+        program = old if program == new else program
     [page] = desk.pages("These lamps are to be lit")
-    (listed,) = found(rf"{dict(names).get(program, program)}: ([\d ]*)[;.]", page["body"])
+    (listed,) = found(rf"{program}: ([\d ]*)[;.]", page["body"])
     hard = desk.mails("Hard water")[-1]["body"]
     sites = found(r"^Hard water: (.*)\. All the others are soft", hard)[0].split(" and ")
     [page] = desk.pages("Where the water is hard")
     (lamp,) = found(r"lamp (\d) of every program is the other way round", page["body"])
-    return _lamps(listed) ^ ({int(lamp)} if site in sites else set())
+    return _lamps(listed) ^ (frozenset({int(lamp)}) if site in sites else frozenset[int]())
 
 
 def _lamps(text: str) -> Lamps:

@@ -292,6 +292,62 @@ class Deal(Table):
     kind: str
 
 
+class Parcel(Table):
+    """A parcel that a carrier took for us; ``labelled`` is the day on its label."""
+
+    id: Id[Self] = key()
+    number: str
+    carrier: str
+    service: str
+    labelled: str
+    freight_cents: int
+
+
+class Handover(Table):
+    """A line of our own book at the gate: a parcel that was handed to its carrier."""
+
+    id: Id[Self] = key()
+    day: str
+    parcel: str
+
+
+class ParcelScan(Table, name="scan"):
+    """A scan of a parcel by its carrier."""
+
+    id: Id[Self] = key()
+    parcel: str
+    day: str
+    event: str
+
+
+class Tariff(Table):
+    """Compensation of a carrier from a day on: per cent of the freight for each day, and at most so much in all."""
+
+    id: Id[Self] = key()
+    carrier: str
+    service: str
+    since: str
+    percent: int
+    most_cents: int
+
+
+class DailyRate(Table, name="rate"):
+    """Units of a currency for one euro, in ten-thousandths, as published on a day."""
+
+    id: Id[Self] = key()
+    currency: str
+    day: str
+    per_euro: int
+
+
+class CarrierClaim(Table, name="claim"):
+    """A claim against a carrier."""
+
+    id: Id[Self] = key()
+    parcel: str
+    euro_cents: int
+
+
 TABLES = (
     HandbookPage,
     DeskMail,
@@ -319,4 +375,10 @@ TABLES = (
     Panel,
     ContactCard,
     Deal,
+    Parcel,
+    Handover,
+    ParcelScan,
+    Tariff,
+    DailyRate,
+    CarrierClaim,
 )
