@@ -78,8 +78,8 @@ test-training: $(VENV)/.dev ## Make the environments of training frameworks, and
 	$(BIN)/python -m tests.training.environments $(TRAINING) $(FRAMEWORKS)
 	SANDBOX_MCP_TRAINING=$(TRAINING) $(BIN)/pytest -n 0 --timeout 1800 tests/training/test_outside.py -rs
 
-test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record, replay and play on two servers of the MCP project, in an environment of their own.
-	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py tests/worlds/live/test_git_server.py -rs
+test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record, replay and play on servers of the MCP project, in an environment of their own.
+	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py tests/worlds/live/test_git_server.py tests/worlds/live/test_your_server_page.py -rs
 
 $(MIRRORED)/.installed:
 	$(PYTHON) -m venv $(MIRRORED)

@@ -262,7 +262,10 @@ def stamp(path: str) -> tuple[int, int]:
 
 
 def stamps_in(folder: Path, *, deep: bool = True) -> Iterator[tuple[str, int, int]]:
-    """The path, size and time of every file in a folder, but for bytecode."""
+    """The path, size and time of every file in a folder, but for bytecode; of the file alone, if it is one."""
+    if folder.is_file():
+        status = folder.stat()
+        yield str(folder), status.st_size, status.st_mtime_ns
     for entry in _files_in(folder, deep=deep):
         with suppress(OSError):  # it may be gone again, or lead nowhere
             status = entry.stat()

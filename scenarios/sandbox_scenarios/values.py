@@ -45,11 +45,13 @@ class Resolver:
     def plain(self, value: Any) -> Any:
         """A value with times as timestamps and ``@table.label`` as ids, also deep inside.
 
+        Without rows in the scenario, as on a live server, nothing has a label, and ``@ann`` is the text that it is.
+
         Raises:
             ValueProblemError: it names a row that does not exist.
         """
         if isinstance(value, str):
-            return self._labelled(value) if value.startswith("@") else value
+            return self._labelled(value) if self.labels and value.startswith("@") else value
         if isinstance(value, datetime):
             return to_timestamp(value, self.zone)
         if isinstance(value, date):

@@ -15,7 +15,7 @@ from sandbox_scenarios.filling import fill
 
 from sandbox_mcp.app.authoring.server_drafts.milestones import milestones_of
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable, failed
-from sandbox_mcp.app.authoring.server_drafts.values import Answered, Pool
+from sandbox_mcp.app.authoring.server_drafts.values import Answered, DraftValue, Pool
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.worlds import FILES
 from sandbox_mcp.engine.worlds.recorded import TapeTool
@@ -72,7 +72,7 @@ def test_state_is_asked_for_and_what_differs_from_start_to_start_is_not(drafted:
     assert set(base["mask"]) == {"id", "made_at"}
     [added] = entries["todo_server_add_task"]["milestones"]
     assert added["table"] == "tasks"
-    assert added["adds"] == {"title": "Green tea", "urgency": 3, "done": False}
+    assert added["adds"] == {"title": "Green tea", "urgency": 3, "done": False, "tags": '[{"name": "@home"}]'}
     [finished] = entries["todo_server_finish_task"]["milestones"]
     assert finished["updates"] == {"title": "Water the plants", "done": True}
 
@@ -180,6 +180,16 @@ def test_an_added_row_is_asked_for_by_the_ids_of_the_call_and_not_by_its_own_or_
     usable = Usable((DraftStep(TapeTool("borrow_book", {}), True, {}),), (played,), (played,))
     [entry] = milestones_of(usable, "", observed=True).entries
     assert entry["adds"] == {"book_id": "b1", "shelf": "north"}
+
+
+def test_lists_and_objects_of_a_call_are_asked_for_as_they_are():
+    given = {"tags": [{"name": "@home"}], "place": {"room": "hall"}, "title": "@ann"}
+    step = DraftStep(TapeTool("add_task", {}), True, {name: DraftValue(value) for name, value in given.items()})
+    played = StepPlayed(given, {"content": []}, ())
+    [entry] = milestones_of(Usable((step,), (played,), (played,)), "", observed=True).entries
+    assert entry["arguments"] == {
+        "tags": {"exact": given["tags"]}, "place": {"exact": given["place"]}, "title": "@ann"
+    }  # fmt: skip
 
 
 @each(

@@ -307,3 +307,15 @@ def test_what_was_graded_before_a_fault_is_kept(folder: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt):
         grade_many(logs(folder), FIND, jobs=1, watch=stop)
     assert counted(folder, jobs=1)[1] == TRIALS + 1 - KEPT_FROM
+
+
+def test_a_scenario_file_that_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        for name in ("first", f"of_{folder}"):
+            Path("mine.yaml").write_text(
+                f"family: mine\nscenarios:\n- {{name: {name}, extends: wifi_off, about: Mine.}}\n"
+            )
+            assert SuiteFinder((Path("mine.yaml"),))(name) is not None
+        assert SuiteFinder((Path("mine.yaml"),))("first") is None

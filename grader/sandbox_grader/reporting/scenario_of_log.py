@@ -6,16 +6,19 @@ scenario can be called so, or else of the only one with whose opening it begins;
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios.cache import stamps_in
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.importers.reading.build import stem
 from sandbox_mcp.engine.trajectory import Message, SessionStarted, Trajectory
 
+_Stamps = tuple[tuple[str, int, int], ...]
 Find = Callable[[str], Scenario | None]
 """Finds a scenario by name; None where there is no such scenario."""
 
@@ -24,15 +27,21 @@ Find = Callable[[str], Scenario | None]
 class SuiteFinder:
     """Finds scenarios in some files and folders, or the built-in ones; gives None where there is no such scenario.
 
-    It can be sent to other processes, which read the files themselves.
+    It can be sent to other processes, which read the files themselves, once for as long as they stay as they are.
     """
 
     places: tuple[Path, ...] = ()
+    _files: _Stamps = field(init=False, repr=False)
+    """Path, size and time of each file when this was made, so that a changed one is read again."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", tuple([Path(place).absolute() for place in self.places]))
+        object.__setattr__(self, "_files", tuple(sorted(chain.from_iterable(map(stamps_in, self.places)))))
 
     def __call__(self, name: str) -> Scenario | None:
         """The scenario of that name. Raises like :meth:`Suite.get` where its file cannot be used."""
         try:
-            return _suite(self.places).get(name)
+            return _suite(self.places, self._files).get(name)
         except UnknownScenarioError:
             return None
 
@@ -42,7 +51,7 @@ class SuiteFinder:
         if found is not None or not self.places:
             return found
         named = self(plain_name(task)) if (task := task_of(log.started)) else None
-        return named or self(_openings(self.places).get(first_words(log), ""))
+        return named or self(_openings(self.places, self._files).get(first_words(log), ""))
 
 
 def placed(log: Trajectory, find: Find) -> tuple[Trajectory, Scenario | None]:
@@ -72,14 +81,14 @@ def first_words(log: Trajectory) -> str:
 
 
 @cache
-def _suite(places: tuple[Path, ...]) -> Suite:
+def _suite(places: tuple[Path, ...], _files: _Stamps) -> Suite:
     return Suite(places)
 
 
 @cache
-def _openings(places: tuple[Path, ...]) -> Mapping[str, str]:
+def _openings(places: tuple[Path, ...], files: _Stamps) -> Mapping[str, str]:
     """The scenarios by the words with which alone they begin."""
-    suite = _suite(places)
+    suite = _suite(places, files)
     names: dict[str, list[str]] = {}
     for name in suite.names("*"):
         names.setdefault(" ".join(suite.get(name).user.opening.split()), []).append(name)

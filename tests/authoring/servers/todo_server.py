@@ -13,10 +13,15 @@ from typing import Any
 
 FILE = Path("tasks.json")
 TEXT = {"type": "string"}
+TAG = {"type": "object", "properties": {"name": {**TEXT, "enum": ["@home"]}}, "required": ["name"]}
 TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "add_task": (
         "Adds a task to the list.",
-        {"title": TEXT, "urgency": {"type": "integer", "minimum": 1, "maximum": 5}},
+        {
+            "title": TEXT,
+            "urgency": {"type": "integer", "minimum": 1, "maximum": 5},
+            "tags": {"type": "array", "items": TAG},
+        },
     ),
     "finish_task": ("Marks a task as done.", {"task_id": TEXT}),
     "tasks": ("All tasks.", {}),
@@ -32,6 +37,7 @@ def tasks() -> list[dict[str, Any]]:
             "title": "Water the plants",
             "done": False,
             "urgency": 2,
+            "tags": [{"name": "@work"}],
             "made_at": time.time(),
         }
         save([] if "empty" in sys.argv else [first])

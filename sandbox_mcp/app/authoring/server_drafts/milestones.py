@@ -16,7 +16,7 @@ from sandbox_mcp.app.authoring.drafting.words import COMMON, free_name, has, sna
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable
 from sandbox_mcp.app.authoring.server_drafts.values import is_dated, is_id, is_volatile
 from sandbox_mcp.engine.world.state import Row
-from sandbox_mcp.engine.worlds.recorded.observed import KEY, MORE, TELLING, answered
+from sandbox_mcp.engine.worlds.recorded.observed import KEY, MORE, TELLING, answered, cell_of
 
 ANYTHING = {"any": True}
 LONG = 80
@@ -73,8 +73,14 @@ def _since(seen: list[dict[str, Any]], entries: Sequence[dict[str, Any]]) -> dic
 
 def _arguments(step: DraftStep) -> dict[str, Any]:
     literal = {name: item.value for name, item in step.arguments.items() if item.source is None}
-    asked: dict[str, Any] = {name: {"exact": v} if isinstance(v, Mapping) else v for name, v in literal.items()}
-    return {"arguments": asked} if asked else {}
+    return {"arguments": {name: _expected(value) for name, value in literal.items()}} if literal else {}
+
+
+def _expected(value: Any) -> Any:
+    """A value as a milestone asks for it: lists and objects as they are, since a mapping there names a measure."""
+    if isinstance(value, list | tuple):
+        return {"exact": list(cast("Sequence[Any]", value))}
+    return {"exact": cast("Any", value)} if isinstance(value, Mapping) else value
 
 
 def _state(once: StepPlayed, again: StepPlayed) -> list[dict[str, Any]]:
@@ -115,7 +121,7 @@ def _cells(kind: str, one: SeenChange, other: SeenChange, arguments: Mapping[str
         for name, value in now.items()
         if value is not None and then.get(name) == value and (value in given or _lasting(name, value))
     }
-    asked = {name: value for name, value in same.items() if kind == "adds" or name in _naming(same)[:1]}
+    asked = {name: _expected(value) for name, value in same.items() if kind == "adds" or name in _naming(same)[:1]}
     return asked or {KEY: ANYTHING}
 
 
@@ -125,6 +131,7 @@ def held(row: Row | None) -> dict[str, Any]:
         return {}
     more = row.get(MORE)
     inside: Any = json.loads(more) if isinstance(more, str) else {}
+    inside = {name: cell_of(value) for name, value in inside.items()}  # as columns of their own would have them
     return {**{name: value for name, value in row.items() if name not in (KEY, MORE)}, **inside}
 
 
@@ -156,7 +163,7 @@ def _value(now: Any, before: Any, then: Any, arguments: Mapping[str, Any]) -> An
         return {"contains": part} if part and isinstance(then, str) and part in then else ANYTHING
     if now != then or (is_dated(now) and now not in arguments.values()):
         return ANYTHING
-    return list(cast("tuple[Any, ...]", now)) if isinstance(now, tuple) else now
+    return _expected(now)
 
 
 def _new_part(now: str, before: str, arguments: Mapping[str, Any]) -> str:

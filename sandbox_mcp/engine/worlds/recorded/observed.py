@@ -58,7 +58,7 @@ class Observation:
         more: dict[str, Any] = {}
         for name, value in item.items():
             if name in self.columns:
-                cells[name] = _cell(value)
+                cells[name] = cell_of(value)
             else:
                 more[name] = value
         if more:
@@ -200,10 +200,12 @@ def _kind(value: Any) -> ColumnType:
         return "boolean"
     if isinstance(value, int | float):
         return "number"
-    return "list" if isinstance(value, list) and all(isinstance(i, str) for i in cast("list[Any]", value)) else "string"
+    listed = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else None
+    return "list" if listed is not None and all(isinstance(item, str) for item in listed) else "string"
 
 
-def _cell(value: Any) -> Cell:
+def cell_of(value: Any) -> Cell:
+    """A value as a column holds it: a list of plain values as a tuple, anything deeper as JSON."""
     if isinstance(value, str | int | float | bool | None):
         return value
     if isinstance(value, list) and all(isinstance(item, str | int | float | bool) for item in cast("list[Any]", value)):
