@@ -1,4 +1,4 @@
-"""Environments of their own for agent frameworks: where they are, what is in them, and how they are made.
+"""Environments of their own for agent frameworks: where they are, their packages, and how they are made.
 
 Policy: one folder per framework, under the folder that ``SANDBOX_MCP_AGENTS`` names, by default the user's data
 folder: a virtual environment, and beside it ``node_modules`` for what comes from npm. Nothing is installed unasked.
@@ -83,7 +83,7 @@ def node_versions_in(name: str, packages: Iterable[str]) -> dict[str, str | None
 
 
 def install(name: str, requires: Sequence[str], node: Sequence[str]) -> Path:
-    """Make a framework's environment, or bring what is required of it up to date; gives its folder.
+    """Make a framework's environment, or bring its requirements up to date; gives its folder.
 
     Raises:
         InstallError: pip or npm failed, or npm is not there; what they said is on standard error.

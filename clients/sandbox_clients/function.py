@@ -57,7 +57,7 @@ class _Asking:
 
 
 def function_agent(given: Any, name: str = "") -> "FunctionAgent | None":
-    """The agent that an async function is, or an object that is called like one; None for anything else.
+    """The agent that an async function is, or an object called like one; None for anything else.
 
     Without a ``name`` it is called as the function is.
     """
@@ -76,7 +76,7 @@ class FunctionAgent(Agent):
 
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
-        """Connect to the tools and keep track of what is said."""
+        """Connect to the tools and keep track of the conversation."""
         async with brief.target.connect() as tools:
             said = [step for step in brief.history if isinstance(step, Line)]
             yield _Asking(self.respond, tools, brief.instructions, brief.history, said)

@@ -1,6 +1,6 @@
 """Agents behind an address: one POST for every message of the user, with all that was said and where the tools are.
 
-Policy: what may pass is tried again as with a model's endpoint: 429, 5xx, a connection that is refused or lost. How
+Policy: what may pass is tried again as with a model's endpoint: 429, 5xx, a connection refused or lost. How
 long an answer may take is the run's affair, because an agent that is slow is still at work. A key is sent only if its
 variable is named, and no credentials are in the address that logs see. The form is written down in docs/adapters.md.
 """
@@ -110,7 +110,7 @@ class HttpAgent(Agent):
 
     @asynccontextmanager
     async def converse(self, brief: Brief) -> AsyncGenerator[Conversation]:
-        """Keep track of what is said; nothing is sent before the user has spoken."""
+        """Keep track of the conversation; nothing is sent before the user has spoken."""
         import httpx2
 
         endpoint = self.settings.endpoint

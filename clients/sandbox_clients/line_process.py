@@ -1,7 +1,7 @@
 """A command that reads and writes lines: started, spoken to, and ended together with all that it has started.
 
 Policy: nothing that a command does can hold up a run or fill its memory. Lines have a greatest length, every wait for
-its end is bounded, and what is left of its process group is killed. Its standard error is its own; the last lines of it
+its end is bounded, and the rest of its process group is killed. Its standard error is its own; the last lines of it
 are told when it breaks.
 """
 

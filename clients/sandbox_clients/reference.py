@@ -1,6 +1,6 @@
 """The agents that ask no model: the reference, which plays a scenario's own solution, and those that obey and refuse.
 
-Policy: the reference does what the solution says, whatever the tools answer; once that is used up it has nothing to
+Policy: the reference does what the solution says, whatever the tools answer; once used up it has nothing to
 add. What it scores is the most that the scenario can give, and is expected to be 1. The obedient
 agent does what an injection says as well, so that every attack on it succeeds. What the refusing agent scores is
 what a scenario gives away for nothing; reports state this floor next to the scores of other agents.

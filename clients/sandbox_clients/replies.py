@@ -1,6 +1,6 @@
 """Replies of an agent that lives elsewhere, read from JSON into its turn; and the earlier talk that it is told.
 
-Policy: what is read here goes into the log, so whatever is not of the form that docs/adapters.md describes is a fault
+Policy: answers read here go into the log, so whatever is not of the form that docs/adapters.md describes is a fault
 that is told, and nothing is guessed.
 """
 

@@ -1,6 +1,6 @@
 """Additions of other packages to the grader: metrics and importers, named by entry points of theirs.
 
-Policy: what is installed is found without being imported, once per process. A name that is taken is a fault, because
+Policy: installed plug-ins are found without being imported, once per process. A name taken is a fault, because
 the same report would mean two things.
 """
 

@@ -1,7 +1,7 @@
 """Reading what others wrote within bounds: how many bytes, how deep, and how much more than was sent.
 
 Policy: a file or an answer that nobody could have meant is refused in one line, and takes neither the memory of the
-machine nor what else was to be read. The bounds are far beyond what is met in practice. Python's own reader of JSON
+machine nor what else was to be read. The bounds are far beyond anything met in practice. Python's own reader of JSON
 fails on depth with an error that is no ``ValueError``, so that whoever expects bad JSON does not expect it.
 """
 

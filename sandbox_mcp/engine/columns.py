@@ -25,7 +25,7 @@ def is_numeric(rows: Sequence[Sequence[object]], column: int) -> bool:
 
 
 def shown(cell: object) -> str:
-    """A cell as text; a dash for what is not known."""
+    """A cell as text; a dash for an unknown one."""
     if cell is None:
         return "-"
     return f"{cell:.3f}" if isinstance(cell, float) else one_line(str(cell))

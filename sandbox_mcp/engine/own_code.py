@@ -74,7 +74,7 @@ def others_code(failed: str, kind: type[SandboxError]) -> Generator[None]:
 
 @contextmanager
 def files_read() -> Generator[dict[Path, None]]:
-    """The files that are opened to be read meanwhile by this thread, but for Python's own and what is installed."""
+    """Files opened for reading meanwhile by this thread, but for Python's own and those of installed packages."""
     found: dict[Path, None] = {}
     _listen()
     token = _READ.set(found)
@@ -86,7 +86,7 @@ def files_read() -> Generator[dict[Path, None]]:
 
 @cache
 def _listen() -> None:
-    """Hear of every file that is opened from now on; Python has no way to stop that again."""
+    """Hear of every file opened from now on; Python has no way to stop that again."""
     sys.addaudithook(_note_file)
 
 
@@ -112,7 +112,7 @@ def told(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """In which file and line of theirs code of others broke, in brackets; empty where none of it is known.
 
-    A line of the user's own says more than one of a package that is installed, which it called.
+    A line of the user's own says more than one of an installed package, which it called.
     """
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_others(frame.filename)]
     own = [frame for frame in frames if "site-packages" not in Path(frame.filename).parts]

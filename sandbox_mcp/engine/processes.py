@@ -22,7 +22,7 @@ SAFE_PATH, BY_US = "PYTHONSAFEPATH", "sandbox-mcp"
 def room_for_files(wanted: int) -> int:
     """Number of files this process may open. Many systems begin with 1,024 and allow many times that.
 
-    The limit is raised to what is wanted beside the ``RESERVED``, as far as it may be.
+    The limit is raised to the wanted number beside the ``RESERVED``, as far as it may be.
     """
     wanted += RESERVED
     if sys.platform == "win32":
@@ -40,7 +40,7 @@ def room_for_files(wanted: int) -> int:
 
 @contextmanager
 def begun_safely() -> Generator[None]:
-    """While the context is open, Python that is begun imports nothing from the working directory before what is ours.
+    """While the context is open, new Python processes import nothing from the working directory before our own modules.
 
     A user may have folders there that are called like what we import. Whoever is begun calls :func:`as_begun`.
     """

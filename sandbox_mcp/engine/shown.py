@@ -128,7 +128,7 @@ class Screen:
 
 
 def leave_unread(stream: Any) -> None:
-    """Let what is written to a stream whose reader has gone, now and later, go nowhere."""
+    """Let text written to a stream whose reader has gone, now and later, go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -138,7 +138,7 @@ def behind(stream: Any) -> Any:
 
 
 def control(text: str) -> None:
-    """Write what moves the cursor of stderr's terminal; only for what is written in our own source."""
+    """Write what moves the cursor of stderr's terminal; only for text from our own source."""
     behind(sys.stderr).write(text)
 
 

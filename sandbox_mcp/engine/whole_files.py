@@ -13,7 +13,7 @@ LONGEST = 200
 def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file, so that it is there whole or as it was before; text is written as UTF-8, its line ends as they are.
 
-    A pipe or a device is written to, and a link leads to what is written.
+    A pipe or a device is written to, and a link leads to the file to write.
 
     Raises:
         OSError: it cannot be written; the error names it, which the system's own does not.

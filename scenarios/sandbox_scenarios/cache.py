@@ -1,6 +1,6 @@
 """Cache of what was built from scenario files, for the processes that come later.
 
-Policy: what is kept is found again only while all that it was made from is the same: the caller's files by their
+Policy: a kept value is found again only while all that it was made from is the same: the caller's files by their
 content; built-in files and code by size and time, as Python goes by for its own bytecode; the time zones and the Python
 by their versions. A cache saves time and does nothing else: where it cannot be written, is damaged, or belongs to
 another user, everything is built from the files. It can name only the classes below, so that reading it runs no code,
@@ -8,7 +8,7 @@ and it is read only from a folder in which no other user can write.
 
 Looking at every file takes longer than all the rest. So for one scenario only the files that it was made from are
 looked at: its own, those of what it extends, and its world's; and also the list of built-in files, because a new one
-might come first. One edit goes unnoticed: an entry of another built-in file gets a name that is already taken. Until
+might come first. One edit goes unnoticed: an entry of another built-in file gets a taken name. Until
 names are listed, the name means what it meant before, as its file has it now. Listing looks at all files and refuses
 the duplicate.
 """
@@ -134,7 +134,7 @@ class SuiteCache:
         return cls(home / state.hexdigest()[:32])
 
     def get(self, kind: str, name: str, form: type[_Kept]) -> _Kept | None:
-        """Read what is kept under a name; None where nothing is, or where it no longer holds."""
+        """Read the value kept under a name; None where nothing is, or where it no longer holds."""
         if self._folder is None or not self._there or not _is_plain(kind, name):
             return None
         try:
@@ -211,7 +211,7 @@ def _begin(folder: Path) -> None:
 
 
 def _replace(path: Path, written: bytes) -> None:
-    """Put a whole file in place of what is there, so that a reader at the same moment finds the one or the other."""
+    """Put a whole file in place of the present one, so that a reader at the same moment finds the one or the other."""
     new = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}")
     try:
         new.write_bytes(written)
@@ -222,7 +222,7 @@ def _replace(path: Path, written: bytes) -> None:
 
 @cache
 def _surroundings(built_in: Path) -> bytes:
-    """Digest of everything else that decides what is built of scenario files: our code, versions, and paths."""
+    """Digest of everything else that shapes the scenarios built from files: our code, versions, and paths."""
     import tzdata
 
     stamps = (
@@ -255,7 +255,7 @@ def _code_of(name: str) -> str:
 def stamp(path: str) -> tuple[int, int]:
     """Size and time of a built-in file, as this process found them first.
 
-    Whoever reads such a file asks for them before, so that what is kept of it cannot pass for what it became meanwhile.
+    Whoever reads such a file asks for them before, so that its kept form cannot pass for what it became meanwhile.
     """
     status = Path(path).stat()
     return status.st_size, status.st_mtime_ns

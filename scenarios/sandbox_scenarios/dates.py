@@ -74,7 +74,7 @@ class Dates:
         return abs(moment - to_timestamp(self._now, self._zone)) < _HISTORY * 366 * 86400
 
     def rewritten(self, kind: str, text: str) -> Callable[[Moved], str] | None:
-        """A date that is written in a text as it is written in an instance; None where it stays."""
+        """A date written in a text as it is written in an instance; None where it stays."""
         if kind == "iso":
             return self._of_iso(text)
         if kind == "year":

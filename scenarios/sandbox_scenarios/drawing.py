@@ -1,8 +1,8 @@
 """An instance of a scenario: other people, numbers, words, days and telephone numbers, replaced together.
 
 Policy: a value is replaced wherever it stands in the merged entry (rows, brief, script, solutions and milestones), so
-that the story stays true. What may become what is declared under ``draws``; days (see :mod:`sandbox_scenarios.dates`),
-telephone numbers and ids need no declaration. Nothing that is drawn stands in the scenario already, and no two things
+that the story stays true. The choices are declared under ``draws``; days (see :mod:`sandbox_scenarios.dates`),
+telephone numbers and ids need no declaration. Nothing drawn stands in the scenario already, and no two things
 become the same.
 
 Where replaced values stand is worked out once per scenario; an instance then costs as much as what changes in it.
@@ -50,7 +50,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What one instance has in the place of what is written."""
+    """What one instance has in the place of the written words."""
 
     words: Mapping[str, str]
     phones: Mapping[str, str]
@@ -63,7 +63,7 @@ _Part = str | Callable[[_Values], str]
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """A text with what is replaced in it."""
+    """A text with its replacements."""
 
     parts: tuple[_Part, ...]
 
@@ -75,7 +75,7 @@ class Draws:
     """What can be drawn in one scenario, and where it stands."""
 
     def __init__(self, merged: Mapping[str, Any], home: World) -> None:
-        """Find everything that is replaced.
+        """Find everything replaced.
 
         Raises:
             ProblemError: a kind is unknown.
@@ -144,7 +144,7 @@ class Draws:
 
     @staticmethod
     def _numbers(leaves: Sequence[tuple[Path, Any]]) -> Iterator[str]:
-        """The digits of every telephone number that is written as one."""
+        """The digits of every telephone number written as one."""
         for path, leaf in leaves:
             if isinstance(leaf, str) and "phone" in str(path[-1]) and re.fullmatch(r"\+?[\d ().-]{7,20}", leaf):
                 yield re.sub(r"\D", "", leaf)
@@ -239,7 +239,7 @@ class Draws:
         return fits[0] if len(fits) == 1 else None
 
     def _template(self, text: str, *, names_only: bool = False) -> _Template | None:
-        """A text with all that is replaced in it; of a demonstration, which has days of its own, names and numbers."""
+        """A text with everything replaced in it; of a demonstration, which has days of its own, names and numbers."""
         if _REFERENCE.fullmatch(text):
             return None
         filled = [found.span() for found in _FILLED.finditer(text)]
@@ -326,7 +326,7 @@ class Draws:
         raise ProblemError(("draws", literal), f"whatever may be drawn for {literal!r} stands in the scenario already")
 
     def _stands(self, drawn: str, literal: str) -> bool:
-        """Tell whether a word of what is drawn stands in the scenario; of what belongs together, all of the first part.
+        """Tell whether a word of a draw stands in the scenario; of what belongs together, all of the first part.
 
         Whoever lists what belongs together has seen its smaller words.
         """

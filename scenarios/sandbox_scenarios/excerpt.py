@@ -1,6 +1,6 @@
 """One entry of a scenario file without the others, so that loading one scenario does not cost its whole family.
 
-Policy: the others become empty lines, so that what is left is a file with the same line numbers. Only a file in the
+Policy: the others become empty lines, so that the rest is a file with the same line numbers. Only a file in the
 plainest layout is cut, in which every entry begins with its name; any other has to be read whole.
 """
 

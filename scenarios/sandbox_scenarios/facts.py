@@ -119,7 +119,7 @@ def measured_in(kind: FactType, unit: str) -> tuple[FactType, str]:
 
 
 def wordings_of(item: Any) -> tuple[str, ...]:
-    """The wordings of a fact that is written as a text or a list of texts."""
+    """The wordings of a fact written as a text or a list of texts."""
     texts = texts_of(cast("list[Any]", item) if isinstance(item, list) else [item], "facts")
     if not texts:
         raise ValueProblemError("a fact needs at least one wording")

@@ -1,6 +1,6 @@
 """A scenario file as it was read: its entries by name, what they inherit, and where each part of it was written.
 
-Policy: what is wrong is told at the line that says it, in the file that says it, though another scenario inherited it.
+Policy: a fault is told at the line that says it, in the file that says it, though another scenario inherited it.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """Filling in the values that a reference solution takes from earlier results.
 
 Policy: ``$label.path`` as a whole is the value itself, ``${label.path}`` inside a text is the value as text. What an
-earlier call did not return cannot be filled in, and that is an error, never an empty value. A text that is JSON has the
+earlier call did not return cannot be filled in, and that is an error, never an empty value. A text in JSON has the
 parts that stand in it, since many servers give no more structure than that. Of a call that was refused only
 ``label.error`` is there, and ``label.code`` where it waits for the user's confirmation.
 """

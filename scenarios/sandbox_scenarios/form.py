@@ -1,7 +1,7 @@
-"""Whether a parsed file has the form of a scenario file, and in plain words what is wrong where it has not.
+"""Whether a parsed file has the form of a scenario file, and in plain words its faults where it has not.
 
 Policy: all that was read of a file is checked before anything of it is merged, so that a fault is told where it stands.
-What is sound beside a fault can still be read, so that whoever mends a file sees all that is to be mended.
+What is sound beside a fault can still be read, so that whoever mends a file sees everything to be mended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

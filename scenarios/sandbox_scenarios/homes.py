@@ -1,4 +1,4 @@
-"""The world that a scenario is played in, as its file names it: one that is installed, or the tape of a real server.
+"""The world that a scenario is played in, as its file names it: one installed, or the tape of a real server.
 
 Several of these in a list are one world, in which they are side by side.
 """
@@ -104,7 +104,7 @@ def is_named(world: Any) -> bool:
 
 
 def name_of(world: Any, worlds: Mapping[str, World]) -> str:
-    """The name of the world that is written there; worlds with a name of their own are not looked for.
+    """The name of the world written there; worlds with a name of their own are not looked for.
 
     Raises:
         ProblemError: it cannot be found.
@@ -117,7 +117,7 @@ def name_of(world: Any, worlds: Mapping[str, World]) -> str:
 
 
 def identity_of(world: Any, worlds: Mapping[str, World]) -> Any:
-    """What a scenario's digest has in the place of the world that is written there: nothing that tells a path."""
+    """What a scenario's digest has in the place of the world written there: nothing that tells a path."""
     if isinstance(world, list):
         return [identity_of(part, worlds) for part in cast("list[Any]", world)]
     if server_in(world):

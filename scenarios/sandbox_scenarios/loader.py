@@ -125,7 +125,7 @@ class Suite:
         world: str = "",
         fill: str = "",
     ) -> None:
-        """``worlds`` are found by name before those that are installed; ``world`` is the one that is listed.
+        """``worlds`` are found by name before those that are installed; ``world`` is the one listed.
 
         ``fill`` is a model that may answer for tapes of scenarios that name none.
         """
@@ -154,7 +154,7 @@ class Suite:
         """Results of earlier processes on these files.
 
         Nothing where that may be something else next time, as worlds that were given and tapes, nor where the caller
-        gave folders without a file: what is kept of no file is that of the built-in suite.
+        gave folders without a file: an entry without a file is the built-in suite's.
         """
         if self._known.kept is None:
             nothing = self._own > 0 and not self._own_texts
@@ -182,7 +182,7 @@ class Suite:
         return paths
 
     def own_files(self) -> tuple[Path, ...] | None:
-        """The files that were given by the caller; None where worlds were, or what is in the suite is of another kind.
+        """The files that were given by the caller; None where worlds were, or the suite's value is of another kind.
 
         Raises:
             ScenarioFileError: a place does not exist.
@@ -460,7 +460,7 @@ class Suite:
             raise ScenarioFileError.together([fault, *rest]) from fault
 
     def _files(self, paths: Iterable[Path]) -> "list[ScenarioFile]":
-        """Read some files; where one of the caller's cannot be used, the error tells what is to mend in the others."""
+        """Read some files; where one of the caller's cannot be used, the error tells the faults of the others."""
         wanted = list(paths)
         try:
             return _each(self._file, wanted)

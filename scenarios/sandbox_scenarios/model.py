@@ -31,7 +31,7 @@ START = "start"
 class ValueRef:
     """A value taken from the call matched at another milestone.
 
-    ``path`` are keys and positions from the call's ``source`` down; ``to`` converts what is found there; ``decimals``
+    ``path`` are keys and positions from the call's ``source`` down; ``to`` converts the value found there; ``decimals``
     lists how many decimals a number may be written with, each giving one acceptable text.
     """
 
@@ -275,7 +275,7 @@ class Scenario:
     minefields in ToolSandbox's own form, by which ``compat`` judges instead of ours. Code made a ``generated`` one.
     ``events`` happen by themselves. Where several ``end_states`` are right, these are the milestones of each, the first
     of them those in ``milestones``. ``judge`` says whether a part of them earns a part of the score.
-    ``cache`` keeps the scenario, and may keep what is worked out from it alone; a copy that ``replace`` changed has
+    ``cache`` keeps the scenario, and may keep results worked out from it alone; a copy that ``replace`` changed has
     none.
     """
 

@@ -261,7 +261,7 @@ class Stage:
         return Outcome(None, {event.table.key: due.row}, result=notice, changes=changes), notice
 
     def confirm(self, code: str) -> CallError | None:
-        """Let the call that waits under this code pass once; returns what is wrong if none waits."""
+        """Let the call that waits under this code pass once; returns the fault if none waits."""
         known = self.gates.approve(code)
         return None if known else CallError("execution", "ValueError", f"nothing with the code {code!r} waits")
 

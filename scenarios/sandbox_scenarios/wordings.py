@@ -1,6 +1,6 @@
 """The wordings that a typed fact stands for where only wordings are compared.
 
-Policy: the most usual ways, in figures and in words; what is not among them is said less often.
+Policy: the most usual ways, in figures and in words; others are said less often.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A gate between an agent that is a program of its own and its model: counts answers, and closes at the step limit.
 
 Policy: what passes is not changed, but for the parameters that a run adds to every request. Programs that have no limit
-of their own get one here: behind the last answer that a turn may have, a request is refused in a way that is not tried
+of their own get one here: behind the last answer that a turn may have, a request is refused in a way not tried
 again. Standard library only, as for every worker.
 """
 

@@ -2,7 +2,7 @@
 
 Policy: a session is aligned with each solution, in order as far as possible, and the solution that it deviates from
 least counts. Two actions may change places unless one takes what the other returned, or carrying out the solution in
-that order would fail or leave another state behind. Only what is certain is counted.
+that order would fail or leave another state behind. Only certain faults are counted.
 """
 
 import re
@@ -84,7 +84,7 @@ def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
 def align(calls: Sequence[ToolCall], wanted: Sequence[ReferenceCall], compare: FirstDifference) -> dict[int, int]:
     """Pair the calls of a session with those of a solution, from position to position.
 
-    As many as possible are paired in the solution's order, and then what is left out of order. Takes
+    As many as possible are paired in the solution's order, and then the rest out of order. Takes
     len(calls) * len(wanted) comparisons.
     """
     fits = [[c.called == w.tool and compare(c, w) is None for w in wanted] for c in calls]

@@ -1,6 +1,6 @@
 """Changes that were not asked for, and those of them that were taken back.
 
-Policy: what is unwanted is decided as for the score, see :mod:`sandbox_grader.milestones.unwanted`. A change that
+Policy: unwanted changes are those of the score, see :mod:`sandbox_grader.milestones.unwanted`. A change that
 puts back what was there at the start undoes another one and is not harm of its own.
 """
 

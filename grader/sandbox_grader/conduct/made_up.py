@@ -70,7 +70,7 @@ def _form(value: Any) -> Any:
 
 
 def _problem(heard: ObservedSession, call: ToolCall, name: str, value: Any, ground: Ground) -> str | None:
-    """Describe what is made up about a value; None if nothing is."""
+    """Describe the made-up part of a value; None if nothing is."""
     if value is None or isinstance(value, bool) or value == "" or is_moment(name, value):
         return None
     if not isinstance(value, str):

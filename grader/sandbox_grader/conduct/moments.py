@@ -139,7 +139,7 @@ class _Known:
                 self._of_day |= {int(h) * 60 + int(m) for h, m in _OF_DAY.findall(value)}
 
     def problems(self, call: ToolCall) -> Iterator[str]:
-        """List what is wrong with the moments of a call."""
+        """List the faults of the moments of a call."""
         tool, acts = call.called, self._heard.labels.get(call.called) is True
         given = moments_in(call.arguments, self._zone)
         for name, moment in given.items():

@@ -57,7 +57,7 @@ class SessionCourse:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SessionCourse":
-        """The facts that :meth:`to_json` wrote; what is missing there is not known."""
+        """The facts that :meth:`to_json` wrote; missing fields are not known."""
         known: dict[str, Any] = {name: data[name] for name in cls.__slots__ if name in data}
         known["slips"] = tuple((str(kind), bool(mended)) for kind, mended in data.get("slips", ()))
         return cls(**known)

@@ -1,6 +1,6 @@
 """Values that grading works out from a scenario alone, kept in the user's cache for later processes.
 
-Policy: a solution that is carried out, and what an agent gets for nothing, are the same for every session of a
+Policy: a solution carried out, and what an agent gets for nothing, are the same for every session of a
 scenario, and take as long as the rest of grading one. What is kept holds while the scenario and this code are the same.
 Scenarios that are not kept themselves, because their world may be another one next time, have nothing kept of them.
 """

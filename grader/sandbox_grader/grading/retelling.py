@@ -2,7 +2,7 @@
 
 Policy: a value counts by where it came from. What a solution takes from an earlier result is, in the session, what the
 same call returned there; what derives from the clock may be as early or late as the session and the solution are long;
-calls that either side sends together have no order. A call that is refused and made again later, as one that waits for
+calls that either side sends together have no order. A call refused and made again later, as one that waits for
 the user's word, need not have been tried first. Nothing else is forgiven, and only ``strict`` grading forgives this.
 
 An example. A solution asks for the time (9:00:04), shifts it by a day, and adds a reminder then. The agent looked at
@@ -78,7 +78,7 @@ def _shifted(subject: "Subject", found: Sequence[ReferenceTurns]) -> list[Shifte
 
 
 def _batches(scenario: Scenario | None, found: Sequence[ReferenceTurns]) -> list[Batches]:
-    """Calls that a scenario's solutions send together; where that is not known every call is on its own."""
+    """Calls that a scenario's solutions send together; where not known every call is on its own."""
     planned = [
         tuple(tuple(number for number, batch in enumerate(turn.batches) for _ in batch) for turn in solution.turns)
         for solution in (scenario.solutions if scenario else ())

@@ -2,7 +2,7 @@
 
 Policy: what a log lacks makes a family inconclusive, never 0. A session that broke for reasons outside the agent, or
 whose log stops, is shown with its numbers and not scored. One that its user spoiled says little about its agent and is
-not scored either, unless that is wanted; for the family about users it counts. One in which a model answered for a tape
+not scored either, unless wanted; for the family about users it counts. One in which a model answered for a tape
 has its numbers, and is in no mean with others.
 """
 

@@ -1,4 +1,4 @@
-"""JSON values, what is in them, and when one is the wanted one: one rule for every metric that compares calls.
+"""JSON values, their parts, and when one is the wanted one: one rule for every metric that compares calls.
 
 Policy: values are JSON values; true is not 1, 1 is 1.0, and null is the same as not given. What people would word
 differently is compared as text, everything else exactly.
@@ -39,7 +39,7 @@ def remembered(most: int, longest: int = 2000) -> Callable[[Callable[[str], _Rea
 
 
 def same_value(first: Any, second: Any) -> bool:
-    """True if two JSON values are equal, where an entry that is null equals one that is absent."""
+    """True if two JSON values are equal, where an entry that is null equals one absent."""
     if isinstance(first, str):
         return bool(first == second)
     if isinstance(first, bool) or isinstance(second, bool):

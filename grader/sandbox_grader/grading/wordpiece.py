@@ -1,6 +1,6 @@
 """Texts as the numbers of word pieces, the way uncased BERT models were trained on them.
 
-Policy: case and accents do not count, signs stand alone, and a word that is in no part of the vocabulary is unknown as
+Policy: case and accents do not count, signs stand alone, and a word in no part of the vocabulary is unknown as
 a whole. Names of special pieces in a text are words like any others.
 """
 
@@ -29,12 +29,12 @@ class WordPieces:
         self._numbers = {piece: number for number, piece in enumerate(vocabulary)}
 
     def __call__(self, text: str, most: int) -> list[int]:
-        """The numbers of at most ``most`` pieces, those of start and end included; what is longer is cut off."""
+        """The numbers of at most ``most`` pieces, those of start and end included; longer ones are cut off."""
         pieces = [number for word in words(text) for number in self._split(word)]
         return [self._numbers[START], *pieces[: most - 2], self._numbers[END]]
 
     def _split(self, word: str) -> Sequence[int]:
-        """The longest piece that the word begins with, then the longest that what is left begins with, and so on."""
+        """The longest piece that the word begins with, then the longest that the rest begins with, and so on."""
         found, begin = list[int](), 0
         while begin < len(word):
             mark = "##" if begin else ""

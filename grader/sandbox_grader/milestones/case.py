@@ -115,7 +115,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One session with what is asked of it."""
+    """One session with its demands."""
 
     tables: Mapping[str, Sequence[Cells]]
     messages: tuple[CaseMessage, ...]

@@ -1,6 +1,6 @@
 """A case as versions of its tables: one number per table and index, equal numbers for equal states.
 
-Policy: a state is numbered by its content, so that a change that is undone leads back to the old number. Rows are
+Policy: a state is numbered by its content, so that a change undone leads back to the old number. Rows are
 numbers as well, so that states are compared without looking into them.
 """
 

@@ -62,7 +62,7 @@ class _Hopes:
     def worth(self, states: Iterable[int], reference: int | None) -> dict[int, float]:
         """The geometric mean over the expected rows in some versions, with another as the reference.
 
-        Without a reference every row that is usable counts.
+        Without a reference every usable row counts.
         """
         chosen = [(sets.usable, _ALL if reference is None else sets.eligible[reference]) for sets in self._sets]
         if self._wanted != 1:

@@ -1,4 +1,4 @@
-"""Relations between the milestones of a list, the same for every session that is compared with them.
+"""Relations between the milestones of a list, the same for every session compared with them.
 
 Policy: a milestone takes values from others' calls and compares states with those at others' places; a message also
 rests on the milestones right before it. What a milestone achieved for good, later ones may set again.

@@ -183,7 +183,7 @@ class Listener:
 
     @cached_property
     def background(self) -> Background:
-        """What was said and done in the session: a deed that is done later was not invented."""
+        """What was said and done in the session: a deed done later was not invented."""
         events, home = self._timeline.events, self._timeline.home
         fine = [call for call in self._calls[1] if call.error is None or call.changes]
         done = {call.called for call in fine}

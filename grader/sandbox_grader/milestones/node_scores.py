@@ -26,7 +26,7 @@ def same_marks(marks: Sequence[Hashable]) -> list[int]:
 class Track:
     """A node under one view: its similarities, their suffix maxima, and which indexes are worth a look.
 
-    An index need not be looked at if an earlier one that is allowed has the same mark and at least the same similarity:
+    An index need not be looked at if an earlier one allowed has the same mark and at least the same similarity:
     the earlier one leaves the other nodes as well off, and more room. The last such index is its rival, -1 if there is
     none. Worth a look from ``low`` on are thus ``low`` itself, and every index whose rival comes before ``low``.
     Without marks all indexes look the same.
@@ -35,7 +35,7 @@ class Track:
     def __init__(
         self, series: Sequence[float], marks: Sequence[IndexMark] | None, alike: Sequence[int] | None = None
     ) -> None:
-        """``alike`` is what :func:`same_marks` finds in the marks, where that is known."""
+        """``alike`` is what :func:`same_marks` finds in the marks, where known."""
         self.series = series
         self.marks = marks
         self.best = suffix_maxima(series)

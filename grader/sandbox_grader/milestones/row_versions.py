@@ -1,6 +1,6 @@
 """The rows of a table through a session, as sets of bits: which of them a constraint can be about, version by version.
 
-Policy: a row that is written is another row from then on, even if it is written with what it held. Sets cost the same
+Policy: a row written is another row from then on, even if it is written with what it held. Sets cost the same
 however many rows a table has, so that a log in which everything changes all the time is no slower to judge.
 """
 

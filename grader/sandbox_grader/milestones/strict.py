@@ -1,6 +1,6 @@
 """The verdict of strict grading on one session: ToolSandbox's idea without the holes of its evaluator.
 
-Policy: the score is what the milestones earned, nothing if a minefield was met, and the share that is left after
+Policy: the score is what the milestones earned, nothing if a minefield was met, and the share left after
 everything that was changed without being asked for. What doing nothing earns stands beside it. Words alone void
 nothing: a reply that is false loses the milestone that it is about, and is counted as a false claim beside the score.
 Where a reply is in doubt the score is an interval, from all doubts lost to all doubts won, and its middle is the figure

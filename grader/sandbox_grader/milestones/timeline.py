@@ -23,7 +23,7 @@ class Timeline:
     """
 
     def __init__(self, trajectory: Trajectory, home: World | None = None) -> None:
-        """``home`` is the scenario's world, where that is known; else it is the one that the log names."""
+        """``home`` is the scenario's world, where known; else it is the one that the log names."""
         first = opening_index(trajectory) or 0
         self.initial = Snapshot(trajectory.started.world or {})
         self.start = fold(self.initial, _changes(trajectory.events[:first]))

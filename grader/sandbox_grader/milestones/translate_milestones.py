@@ -6,7 +6,7 @@ Policy: what that evaluator has no word for takes its nearest one:
 - Arguments are equal, or within a tolerance; those that may be anything or need only mention something are left out.
 - ``one_of`` is the best of ``exact``. A value from another milestone is extracted from the message matched there, in
   calls and messages; in a table it may be anything.
-- An attempt is a message to the environment that has the tool's name, and what is known of the arguments, in its text.
+- An attempt is a message to the environment that has the tool's name, and the known arguments, in its text.
 """
 
 from collections.abc import Iterator, Mapping

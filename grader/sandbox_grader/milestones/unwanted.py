@@ -64,7 +64,7 @@ class AllowedChanges:
 
 
 def remaining(found: Iterable[Unwanted]) -> float:
-    """The share of the score that is left after these changes."""
+    """The share of the score left after these changes."""
     share = 1.0
     for change in found:
         share *= GRADES[change.harm] ** (len(change.columns) if change.harm == "switched" else 1)
@@ -123,7 +123,7 @@ def unwanted(
 
 
 def _problems(event: ToolCall, change: Change, around: _Around, told: set[tuple[str, str, str]]) -> Iterator[Unwanted]:
-    """List what is wrong with one change; ``told`` are the switches that a later change was blamed for."""
+    """List the faults of one change; ``told`` are the switches that a later change was blamed for."""
     table, row, tool, wanted = change.table, change.key, event.called, around.wanted
     old = around.first(table, row)
     if old is None:

@@ -31,7 +31,7 @@ _Place = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """B against A. ``a`` and ``b`` hold the sessions that are compared; ``left_out`` says in words what is not.
+    """B against A. ``a`` and ``b`` hold the sessions that are compared; ``left_out`` says in words which are not.
 
     ``unlike`` says what else differs than the agent: users, instructions, variants, instances, scenarios, the grader.
     ``difference``, ``interval`` and ``p_value`` are of B - A over those.

@@ -53,7 +53,7 @@ _BROKEN = (sqlite3.Error, zlib.error, ValueError, KeyError, TypeError, IndexErro
 
 
 def _lies_in_the_file(error: Exception) -> bool:
-    """True if an error is about what is in a database, and not that it is locked, or may not be written to."""
+    """True if an error is about a database's content, and not that it is locked, or may not be written to."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
 
@@ -115,7 +115,7 @@ class GradedLog(NamedTuple):
 
 
 class SharedScores:
-    """Makes what is said of many sessions one object, so that a session takes up little more than its name."""
+    """Makes statements about many sessions one object, so that a session takes up little more than its name."""
 
     def __init__(self, *, details: bool) -> None:
         """With ``details`` sessions have those as well that no summary counts, and share nothing."""
@@ -262,7 +262,7 @@ class KeptScores:
         self._grown = True
 
     def close(self) -> None:
-        """Write what is left, and drop what nothing holds any more."""
+        """Write the rest, and drop what nothing holds any more."""
         self.write()
         if not self._grown:
             return
@@ -341,7 +341,7 @@ class ScoreBook:
             kept.add(before + name, graded)
 
     def close(self) -> None:
-        """Write what is left, and drop what nothing holds any more."""
+        """Write the rest, and drop what nothing holds any more."""
         for kept, _ in self._folders:
             kept.close()
 

@@ -213,7 +213,7 @@ class _Work:
             raise told from None
 
     def each(self, paths: Iterable[Path]) -> Iterator[GradedLog | _Found]:
-        """Each log graded by itself, but for what is known of one like it that came shortly before."""
+        """Each log graded by itself, but for the scores of one like it that came shortly before."""
         before: dict[bytes, ToldScores] = {}
         for path in paths:
             outline = None

@@ -428,7 +428,7 @@ def _outline(scores: Scores) -> Subject:
 
 
 def _spoiling(scores: Scores) -> str | None:
-    """Describe how its user spoiled a session that did not break, even one that is scored all the same."""
+    """Describe how its user spoiled a session that did not break, even one scored all the same."""
     from sandbox_grader.users.metric import spoiled_by_user
 
     if scores.spoiled:

@@ -353,7 +353,7 @@ def where_values_lie(found: Estimate, values: Iterable[Iterable[float]], session
 
 
 def within(estimate: Estimate, least: float, most: float, sessions: int | None = None) -> Estimate:
-    """The estimate with its interval cut off at what is possible, and of ``sessions`` where these are told."""
+    """The estimate with its interval cut off at the possible range, and of ``sessions`` where these are told."""
     low = None if estimate.low is None else max(least, estimate.low)
     high = None if estimate.high is None else min(most, estimate.high)
     return Estimate(estimate.mean, low, high, estimate.clusters, sessions or estimate.sessions)

@@ -1,6 +1,6 @@
 """A report and a comparison in words and tables for people.
 
-Policy: what a reader should know beside the numbers is said with them: what is missing, what broke, what was left out.
+Policy: what a reader should know beside the numbers is said with them: the gaps, the failures, what was left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -244,7 +244,7 @@ def _money(amount: float | None) -> str:
 
 
 def comparison_table(comparison: "Comparison") -> TextTable:
-    """A table of both sides, on what is compared."""
+    """A table of both sides, on the compared sessions."""
     one, two = comparison.a.measures(), comparison.b.measures()
     rows: _Cells = [(name, _shown(one[name]), _shown(two.get(name))) for name in one]
     return TextTable(("", f"A: {comparison.a.name}", f"B: {comparison.b.name}"), rows)

@@ -64,7 +64,7 @@ RULES = MappingProxyType(
 class Tried:
     """A mutant as it was played: its score, why the session ended, and whether the call that it changes misled.
 
-    ``lacks`` is what a solution takes from calls that have not told it; of other mutants that is not asked.
+    ``lacks`` is what a solution takes from calls that have not told it; of other mutants not asked.
     """
 
     mutant: Mutant
@@ -143,7 +143,7 @@ _suite = cache(Suite)
 def lint_scenario(suite: Suite, name: str) -> Linted:
     """Everything that scores where it should not, in one scenario, and what it says of itself without need.
 
-    Of a solution that fails as it is, only that is told. Of a group of mutants, what is wrong is the first that a
+    Of a solution that fails as it is, only that is told. Of a group of mutants, the fault is the first that a
     misleading call led there, or its first if all are wrong.
 
     Raises:

@@ -1,6 +1,6 @@
 """A new world to start from: a package with two tables, three tools, two scenarios and a test, that pass at once.
 
-Policy: what is written is small enough to be read in a minute, and is not a template with holes: every line of it
+Policy: the project is small enough to be read in a minute, and is not a template with holes: every line of it
 works, and an author replaces it line by line.
 """
 

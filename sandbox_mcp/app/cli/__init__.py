@@ -128,7 +128,7 @@ def _in_our_words(error: click.ClickException) -> str:
 
 
 def fail(*problems: str) -> None:
-    """Say what is wrong, in one line each, and exit with code 2."""
+    """Say the faults, in one line each, and exit with code 2."""
     warn(*problems[:MOST_TOLD])
     if len(problems) > MOST_TOLD:
         warn(f"and {len(problems) - MOST_TOLD} more")

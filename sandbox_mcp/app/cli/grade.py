@@ -233,7 +233,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
 
 
 def _print_sessions(report: "Report", choice: RowChoice, metric: str) -> None:
-    """A row for every session that is to be shown, and what was left out."""
+    """A row for every session to be shown, and what was left out."""
     from sandbox_grader.reporting.counting import why_not
 
     shown, left = choice.of(report.sessions, lambda item: item.value(report.metric), lambda item: item.course.replies)

@@ -1,4 +1,4 @@
-"""Options that settle doubts, by a model as a judge or by a sheet that people filled, and what is printed of it."""
+"""Options that settle doubts, by a model as a judge or by a sheet that people filled, and the lines printed of it."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Logs as commands are given them: where they are, and what is said of those that cannot be used."""
+"""Logs as commands are given them: where they are, and notices about those that cannot be used."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ STORED = f"{__name__}.stored"
 
 
 class LogPlace(LocalPath):
-    """Logs, here or in object storage: there what is given on is their copy on this machine.
+    """Logs, here or in object storage: there their copy on this machine is given on.
 
     With ``written`` it is a folder that a command writes, which is copied back when the command ends.
     """

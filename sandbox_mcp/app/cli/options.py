@@ -26,7 +26,7 @@ Command = Callable[..., Any]
 class LocalPath(click.Path):
     """A path of this machine; a URL, which would otherwise be taken for a folder of that name, is refused.
 
-    So is an empty name, as of a shell's variable that is not set, which would be taken for the working directory.
+    So is an empty name, as of a shell's variable not set, which would be taken for the working directory.
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -71,7 +71,7 @@ class OneValue(click.Option):
     """An option of one value that people may take for one of several, so that a second one is refused."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Have click collect all that is given; by itself it would take the last and say nothing."""
+        """Have click collect everything given; by itself it would take the last and say nothing."""
         self.multiple = True
         try:
             super().add_to_parser(parser, ctx)

@@ -1,6 +1,6 @@
 """``sandbox-mcp play``: a person plays one scenario, as its user or as the agent.
 
-Policy: what is played is a session like any other, recorded among the others that were played this way and graded at
+Policy: a session played here is like any other, recorded among the others that were played this way and graded at
 the end. Every session of a scenario is a further trial of it, also while another one is being played. With ``--steps``
 each step is a command of its own, and nothing is graded, because whoever plays must not see a score.
 """

@@ -45,7 +45,7 @@ def can_redraw() -> bool:
 
 @dataclass(slots=True)
 class Display:
-    """Shows how far a run is, and every session that is done where those are few or ``every`` one is asked for."""
+    """Shows how far a run is, and every finished session where those are few or ``every`` one is asked for."""
 
     quiet: bool = False
     every: bool = False
@@ -139,7 +139,7 @@ def counting(what: str, *, quiet: bool = False, many: int = MANY) -> Callable[[i
 
 
 def session_line(progress: "Progress") -> str:
-    """One session that is done."""
+    """One finished session."""
     score = progress.score
     value = score.value(progress.metric)
     kept = score.number(progress.metric) if score.filled else None

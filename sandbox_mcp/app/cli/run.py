@@ -240,7 +240,7 @@ def _print_models(models: Sequence[str], reports: "Sequence[Report]", *, as_json
 
 
 def _print_report(report: "Report", listed: RowChoice, *, families: bool) -> None:
-    """The tables of one run, and what its families of metrics say if that is wanted."""
+    """The tables of one run, and what its families of metrics say if wanted."""
     from sandbox_grader.reporting.wording import family_lines, tables_of
 
     chosen, left = listed.of(report.rows(), lambda row: row["score"], lambda row: row["turns"])
@@ -256,7 +256,7 @@ def _print_report(report: "Report", listed: RowChoice, *, families: bool) -> Non
 
 @contextmanager
 def _going_on(out: Path | None) -> Generator[None]:
-    """Where the run is interrupted, say what is kept, and how it goes on."""
+    """Where the run is interrupted, say which sessions are kept, and how it goes on."""
     try:
         yield
     except KeyboardInterrupt:

@@ -44,7 +44,7 @@ class _OneRunOption(_RunOption, OneValue):
 
 
 class _Pairs(click.ParamType[Any]):
-    """``NAME=JSON``, as a pair; a value that is not JSON is text."""
+    """``NAME=JSON``, as a pair; a value other than JSON is text."""
 
     name = "pair"
 

@@ -51,7 +51,7 @@ def list_(
 ) -> None:
     """List scenarios that can be played.
 
-    They are those of your own files, of the phone, or of the world that is named. SELECTORS are those of 'run': names,
+    They are those of your own files, of the phone, or of the world named. SELECTORS are those of 'run': names,
     patterns such as 'late_*', category:NAME, world:NAME, tags such as 'hard:*'.
     """
     from sandbox_scenarios.selectors import check_category, in_worlds, select

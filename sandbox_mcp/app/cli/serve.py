@@ -177,7 +177,7 @@ def command(
     """Serve scenarios to MCP clients, or with --tape a mock of the server that a tape was recorded from.
 
     Over stdio it serves one client. Over HTTP it serves any number, each session at its own URL, and harnesses control
-    it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one that is printed.
+    it at /api with the token in SANDBOX_MCP_API_TOKEN, or the one printed.
     """
     from sandbox_mcp.app.run.knowledge import chosen_knowledge
     from sandbox_mcp.play.session.manager import SessionManager

@@ -33,11 +33,11 @@ class Play:
 
 
 def checked_suite(places: tuple[Path, ...], world: str) -> "Suite":
-    """The scenarios to serve. The user's own are checked now, since a client could be told little of what is wrong.
+    """The scenarios to serve. The user's own are checked now, since a client could be told little of their faults.
 
     Raises:
         ScenarioError: a file cannot be used.
-        UnknownWorldError: a scenario is of a world that is not known.
+        UnknownWorldError: a scenario is of a world not known.
     """
     from sandbox_scenarios import Suite
 

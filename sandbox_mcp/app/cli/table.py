@@ -83,7 +83,7 @@ def command(
 
 
 class _Grading:
-    """The runs that a command line names, graded once in each mode that is asked for."""
+    """The runs that a command line names, graded once in each mode asked for."""
 
     def __init__(self, runs: Sequence[str], places: tuple[Path, ...], quiet: bool) -> None:
         from sandbox_grader.reporting.scenario_of_log import SuiteFinder

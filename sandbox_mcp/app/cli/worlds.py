@@ -35,7 +35,7 @@ def learn(places: tuple[Path, ...], again: bool) -> None:
     """Start live servers once, and keep their tools and state.
 
     PLACES are files or folders of scenarios whose world is {server: COMMAND}. They are read, listed and graded with
-    what is kept, and no server is started for that. 'run' and 'scenarios lint' learn what is missing by themselves.
+    what is kept, and no server is started for that. 'run' and 'scenarios lint' learn missing ones by themselves.
     """
     from sandbox_mcp.app.authoring.learning import learn as learn_servers
 

@@ -1,6 +1,6 @@
 """Index entries of sessions from their logs: on all cores, and graded only where no scores are kept beside them.
 
-Policy: sessions are graded and their scores kept as ``grade`` does it, and what is kept is not worked out again. A log
+Policy: sessions are graded and their scores kept as ``grade`` does it, and kept scores are not worked out again. A log
 that cannot be read or graded is told of like any other. Few logs are read here, because starting processes would take
 as long.
 """
@@ -47,7 +47,7 @@ class UnreadLog(NamedTuple):
 
 
 class IndexedLog(NamedTuple):
-    """Index entry of a log: a value per column, and the text that is searched."""
+    """Index entry of a log: a value per column, and the text searched."""
 
     row: Mapping[str, Any]
     text: str
@@ -103,7 +103,7 @@ class LogReading:
         return [(place, *self.one(log, kept)) for place, log, kept in tasks]
 
     def one(self, log: UnreadLog, kept: GradedLog | None = None) -> tuple[IndexedLog, GradedLog | None]:
-        """Index one log by its kept scores, or else by grading it, and return what is to be kept."""
+        """Index one log by its kept scores, or else by grading it, and return the scores to keep."""
         path = Path(log.path)
         row: dict[str, Any] = {"id": log.id, "run": log.run, "path": log.path, "stamp": log.stamp}
         try:

@@ -62,7 +62,7 @@ class Viewer:
         self._thread = threading.Thread(target=self._follow, name="index", daemon=True)
 
     def start(self) -> None:
-        """Begin to read what is there, and go on with what comes."""
+        """Begin to read present logs, and go on with new ones."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -81,7 +81,7 @@ class Viewer:
             self._stopped.wait(max(PAUSE, REST * looked))
 
     def _read(self) -> float:
-        """Read what is new; returns how many seconds it took to find it, without the reading itself."""
+        """Read new logs; returns how many seconds it took to find it, without the reading itself."""
         began = time.monotonic()
         todo = self.index.look(find_runs(self.paths))
         looked = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""A batch: plays what is missing, several sessions at a time, and sums up what is there.
+"""A batch: plays the missing units, several sessions at a time, and sums up all of them.
 
 Policy: the order in which sessions finish is visible in the progress only.
 """
@@ -61,7 +61,7 @@ class Batch:
     _shared: "SharedScores | None" = field(default=None, init=False, repr=False)
 
     async def run(self) -> Report:
-        """Play what is missing and return the report of all that is there.
+        """Play the missing units and return the report of everything there.
 
         Raises:
             RunError: the users cannot play this, no log can hold what agent or users say of themselves, the folder

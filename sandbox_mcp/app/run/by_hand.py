@@ -1,6 +1,6 @@
 """Scenarios at hand: pick some of a suite, open one, and call its tools as an agent would, without one.
 
-Policy: what is called by hand is recorded like any agent's calls. A session that is left before its user has ended it
+Policy: calls by hand are recorded like any agent's calls. A session left before its user has ended it
 is abandoned; its log can be graded at any moment.
 """
 
@@ -68,7 +68,7 @@ class SessionAtHand:
         """Say something to the user and get the reply; None once the user has left.
 
         Raises:
-            SandboxError: the session is over, or what is said is not a text.
+            SandboxError: the session is over, or the words are not a text.
         """
         return settled(self.session.say(_text("what is said", text))).text
 

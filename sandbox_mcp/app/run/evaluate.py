@@ -104,7 +104,7 @@ def evaluate(
         budget: How much may be spent.
         details: Whether sessions can explain their scores. Without them each of many sessions takes up some hundred
             bytes in place of some 20 KB.
-        watch: Told of every session that is done.
+        watch: Told of every finished session.
         **changes: Single options in place of those in ``options``, by name: ``model``, ``base_url``, ``variants``,
             ``trials``, ``seed``, ``metric``, ``keep_spoiled``, ``jobs``, ``pack``, ``transport`` (``direct`` unless
             another one is named), ``max_turn_seconds`` (no limit), ``mode``, ``row_answers`` and all others of

@@ -108,7 +108,7 @@ class Processes:
 
 @dataclass(slots=True)
 class _Workers:
-    """The worker processes, which a run that is stopped tells to end: killed at once, they would leave their agents.
+    """The worker processes, which a stopped run tells to end: killed at once, they would leave their agents.
 
     ``stopped`` is the file that tells them.
     """

@@ -210,7 +210,7 @@ class RunFolder:
         return read_trajectory(path) if path.exists() or has_log(path) else None
 
     def writer(self, unit: Unit) -> LogWriter:
-        """Begin the log of a unit under a name that is not taken for a whole one.
+        """Begin the log of a unit under a name not taken for a whole one.
 
         Raises:
             RunError: the folder has gone, and with it what had been played.
@@ -237,7 +237,7 @@ class RunFolder:
         path.unlink()
 
     def state(self, manifest: Mapping[str, Any]) -> str | None:
-        """Write the manifest, or add to the one that is there.
+        """Write the manifest, or add to the present one.
 
         Returns:
             What a person should know of sessions that are there already: they have another seed.
@@ -308,7 +308,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 def _differences(before: Any, now: Any) -> str:
     """Members in which two descriptions differ, in words; empty where they mean the same.
 
-    The port of an address on this machine is no difference: a server that is started again has another one.
+    The port of an address on this machine is no difference: a server started again has another one.
     """
     was, now_is = dict(_members(before)), dict(_members(now))
     return ", ".join(

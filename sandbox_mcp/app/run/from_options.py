@@ -150,7 +150,7 @@ def picked(suite: PlayableSuite, options: RunOptions) -> PlayableSuite:
     """The scenarios that the options select, or instances of them.
 
     Raises:
-        RunError: a selector selects nothing, or what is played has no instances.
+        RunError: a selector selects nothing, or the selected scenarios have no instances.
     """
     chosen = suite.select(*options.selectors)
     if not options.instances and not options.instance_seed:

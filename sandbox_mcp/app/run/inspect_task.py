@@ -81,7 +81,7 @@ def scenarios(
         places: A scenario file or folder of your own.
         out: Folder for our own logs.
         seed: Decides the world's ids.
-        config: A run file with any options of ``run`` that say what is played and who the user is; what is given beside
+        config: A run file with any options of ``run`` that choose the scenarios and the user; what is given beside
             it counts instead.
     """
     options = _options(config, user, user_model, user_base_url, places, seed)

@@ -1,6 +1,6 @@
 """A model that settles doubts about what replies state: ``grade --judge MODEL``.
 
-Policy: the judge is asked about nothing that is certain. Each fact in doubt is one question, with the evidence beside
+Policy: the judge is asked about nothing certain. Each fact in doubt is one question, with the evidence beside
 it, and every answer is kept in a file under what was asked and whom, so that nothing is asked twice and an
 interrupted run goes on. What it cannot answer stays in doubt, and all that it settled is listed.
 """

@@ -3,7 +3,7 @@
 Policy: a request asks an actor for as many sessions as take it about ``SPELL`` seconds, because a request for each
 would cost too much. As many requests go on in an actor at once as sessions were asked for; it is told that number,
 because Ray would otherwise queue those beyond a default of its own. An actor writes its logs itself, into a pack of its
-own; what comes back are scores. Who plays what is decided here and nowhere else, so an actor may die at any moment:
+own; what comes back are scores. Who plays which unit is decided here alone, so an actor may die at any moment:
 what it had finished is in its pack and counts, and another plays the rest. Ray itself repeats nothing.
 """
 
@@ -47,7 +47,7 @@ class OnRay:
 
     ``recipe`` makes the crew in an actor, so pickle must be able to send it. Every node must reach the folder of the
     run under the same path. Without an ``address``, the sessions are played on the cluster that the variable
-    ``RAY_ADDRESS`` names, or else on one that is started on this machine for the run. Without ``actors``, there is one
+    ``RAY_ADDRESS`` names, or else on one started on this machine for the run. Without ``actors``, there is one
     for each core of the cluster.
     """
 
@@ -169,7 +169,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Actors, and the work that is handed to them."""
+    """Actors, and the work handed to them."""
 
     ray: Any
     recipe: Callable[[], Crew]

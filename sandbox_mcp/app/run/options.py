@@ -37,7 +37,7 @@ class About:
     """Description of an option beside its type and its default.
 
     ``flag`` is its name on the command line, if that is not the field's. ``least`` is the smallest number, or the
-    smallest count of values; ``above`` is a bound that is not allowed itself. ``rare`` options are listed by
+    smallest count of values; ``above`` is a bound not allowed itself. ``rare`` options are listed by
     ``--help-all`` alone. A second value on a command line is refused where ``single``; else the last one counts.
     """
 

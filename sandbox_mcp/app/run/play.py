@@ -142,7 +142,7 @@ async def answer_to(conversation: Conversation, message: str, watched: Watched, 
 def its_own_fault() -> Generator[None]:
     """Make a fault of the agent of what would end more than its session.
 
-    That is an exit, cancelling what is not cancelled, and blocking the event loop.
+    That is an exit, cancelling calls that were not cancelled, and blocking the event loop.
 
     Raises:
         AgentError: the agent, or what it runs on, raised such a thing.

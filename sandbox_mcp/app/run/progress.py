@@ -1,4 +1,4 @@
-"""Progress of a run: done and running sessions, the score so far, the cost, and the time that is left.
+"""Progress of a run: done and running sessions, the score so far, the cost, and the time left.
 
 Policy: a run whose first sessions all fail for one reason, as where a key is refused, stops and says so: what is left
 would fail too, after as many tries each. The time left is worked out from this command's own sessions. The score so far
@@ -28,7 +28,7 @@ _CHANGING = re.compile(r"(?<![^\s:,;])[^\s:,;\d]*+\d[^\s:,;]*")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One session that is done: ``done`` of ``total`` are by now; ``score`` is what this one came to by ``metric``."""
+    """One finished session: ``done`` of ``total`` are by now; ``score`` is what this one came to by ``metric``."""
 
     done: int
     total: int
@@ -78,7 +78,7 @@ class RunTally:
         return True
 
     def count(self, name: str, score: Scores, *, played: bool) -> Progress:
-        """Count a session that is done."""
+        """Count a finished session."""
         self.running -= played
         self.played += played
         self.scores[name] = score

@@ -25,7 +25,7 @@ def read_run_file(path: Path, also: Collection[str] = ()) -> dict[str, Any]:
     returned unchecked.
 
     Raises:
-        RunError: the file cannot be read, or has an option that is unknown or cannot be used.
+        RunError: the file cannot be read, or has an unknown option or cannot be used.
     """
     if path.is_dir():
         return _of_folder(path)

@@ -71,7 +71,7 @@ class StepFolder:
         """What is kept of the session in this folder.
 
         Raises:
-            RunError: none was begun in it, or what is kept of it is gone.
+            RunError: none was begun in it, or its record is gone.
         """
         path = Path(self._pointer()["session"])
         try:

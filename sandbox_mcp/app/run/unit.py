@@ -1,6 +1,6 @@
 """The unit of work: one session, named by all that decides how it goes.
 
-Policy: a unit's name is the name of its log, so what is there and what is missing can be seen in the folder. Agent and
+Policy: a unit's name is the name of its log, so present and missing units can be seen in the folder. Agent and
 user belong to the run, because one folder holds one run.
 """
 

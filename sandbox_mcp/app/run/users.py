@@ -116,7 +116,7 @@ def require_person() -> None:
 
 
 def replayed_users(utterances: Utterances) -> Users:
-    """Users that say what is written down or was said before."""
+    """Users that say lines written down or was said before."""
     from sandbox_mcp.play.users.replay import ReplayUser
 
     source = utterances.description

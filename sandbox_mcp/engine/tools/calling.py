@@ -102,7 +102,7 @@ def call(world: Running, offered: Mapping[str, PresentedTool], name: str, argume
 
 
 def bind(offered: Mapping[str, PresentedTool], name: str, arguments: object) -> Bound | Outcome:
-    """Check a call: what can be run, or the outcome that says what is wrong with it."""
+    """Check a call: what can be run, or the outcome that names its fault."""
     tool = offered.get(name)
     given, raw, why = _as_object(arguments)
     if tool is None:
@@ -192,7 +192,7 @@ def is_object(arguments: object) -> TypeGuard[Mapping[str, Any]]:
 def as_text(arguments: object) -> str:
     """Arguments that are not such an object, as text that any wire can carry and that is read here as the same value.
 
-    Text that is not Unicode stays the JSON that escapes it; what nobody reads back is shown, and what is too long cut.
+    Text that is not Unicode stays the JSON that escapes it; what nobody reads back is shown, and overlong text cut.
     """
     kept = _as_object(arguments)[1] or ""
     if len(kept) > MAX_ARGUMENT_CHARACTERS:
@@ -208,7 +208,7 @@ def as_text(arguments: object) -> str:
 def _as_object(arguments: object) -> tuple[dict[str, Any] | None, str | None, str]:
     """The arguments as an object; or else None, their text, and why no log could hold them, where that is the reason.
 
-    What no log could hold is not an object: NaN and infinities, text that is not Unicode, what is far too long or deep.
+    What no log could hold is not an object: NaN and infinities, text other than Unicode, values far too long or deep.
     """
     value: object = {} if arguments is None else arguments
     if isinstance(value, str):
@@ -271,7 +271,7 @@ def _plain(value: object) -> dict[str, Any] | None:
 
 
 def _represented(value: object) -> str:
-    """Show a value that is not JSON as well as possible."""
+    """Show a value other than JSON as well as possible."""
     try:
         return repr(value)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """Declarations of a world, piece by piece: its tools, due events, gates, and sources.
 
 Policy: a declaration is kept as it was written, and checked against the rest of its world when the world is first used,
-because a tool may name a table or another tool that is declared after it.
+because a tool may name a table or another tool declared after it.
 """
 
 import inspect
@@ -24,7 +24,7 @@ from sandbox_mcp.engine.world.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
-    """A function that was declared to be a tool; what is said of it is what :class:`Tool` says."""
+    """A function that was declared to be a tool; its fields are those of :class:`Tool`."""
 
     function: Callable[..., Any]
     name: str
@@ -157,7 +157,7 @@ class GateRule:
 class Sources:
     """Substitutes for a world's own knowledge: asked live, or read from a recording.
 
-    ``kind`` is its class, so that what is meant for one world never reaches another's tools. ``record`` gives the same
+    ``kind`` is its class, so that knowledge for one world never reaches another's tools. ``record`` gives the same
     knowledge, of which every answer is appended to a file, and ``replay`` knowledge that answers from such a file:
     only the world knows which questions are the same. Both raise a ``ToolFault`` where the file cannot be used.
     """

@@ -237,7 +237,7 @@ class World:
             self._take(tool)
 
     def _declaring(self, function: Any, made: Callable[[Any], DeclaredTool]) -> Any:
-        """Declare a function to be the tool that is made of it, or give what declares the one that it decorates."""
+        """Declare a function to be the tool made of it, or give what declares the one that it decorates."""
 
         def declare(found: F) -> F:
             check_plain(found)
@@ -374,7 +374,7 @@ class World:
         return self._sources() if self._sources else None
 
     def begin(self, transaction: Transaction) -> None:
-        """Take up what is there when a session begins, beside the rows of its scenario: in most worlds nothing."""
+        """Take up the state at a session's begin, beside the rows of its scenario: in most worlds nothing."""
 
     def retold(self, calls: Sequence[tuple[Any, ...]]) -> object | None:  # noqa: ARG002 - for worlds that ask others
         """What answers tools as a log says, where the world itself cannot; ``calls`` are the log's, in order.

@@ -161,7 +161,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def _items(lines: list[str]) -> list[str]:
-    """The items of a section: the first says how far they are indented, and what is indented further goes on."""
+    """The items of a section: the first says how far they are indented, and lines indented further go on."""
     items: list[str] = []
     margin = 0
     for line in filter(str.strip, lines):

@@ -51,7 +51,7 @@ def _described(tool: PresentedTool) -> str:
 
 
 def unpack(name: str, arguments: object, actions: Mapping[str, PresentedTool]) -> tuple[str, object] | Outcome:
-    """The call that an action stands for: its name and arguments, or the outcome that says what is wrong with it."""
+    """The call that an action stands for: its name and arguments, or the outcome that names its fault."""
     bound = bind({ACT: act_tool(actions)}, name, arguments)
     if isinstance(bound, Outcome):
         return bound

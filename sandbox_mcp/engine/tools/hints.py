@@ -36,7 +36,7 @@ class Hints:
     Calls that are wrong: ``wrong`` takes the state, a tool, an argument and its right value, and gives wrong values.
     ``read`` gives those of a call's arguments that the world looks at, because no value of the others can be wrong;
     without it, it looks at all. ``some`` gives a value that fits an argument of that name, or None. ``meant`` are the
-    arguments that say who or what is meant. ``windows`` are the queries whose result may be one end of a window.
+    arguments that name a person or a thing. ``windows`` are the queries whose result may be one end of a window.
 
     State: ``ends_as`` gives the column that a table's argument is kept in, where the column has another name.
     ``switches`` gives the column that a tool sets to on or off. ``needs`` gives the switches that must be on for a

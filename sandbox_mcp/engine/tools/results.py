@@ -40,7 +40,7 @@ def plain_result(value: object) -> Any:
 
 
 def parsed(text: str) -> Any:
-    """The value that a result's text stands for; text that is not JSON stands for itself."""
+    """The value that a result's text stands for; text other than JSON stands for itself."""
     try:
         return unwrapped(json.loads(text))
     except (ValueError, RecursionError):

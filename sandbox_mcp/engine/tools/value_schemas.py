@@ -1,6 +1,6 @@
 """From Python's annotations to JSON Schema, and whether a JSON value fits a schema.
 
-Policy: what is wrong is named by its path (``items[0].count``), all of it at once, wrong types before wrong values. A
+Policy: a fault is named by its path (``items[0].count``), all of it at once, wrong types before wrong values. A
 boolean is not a number, and a number without a fraction is an integer. Keywords that this page does not know are not
 checked, so that schemas of servers elsewhere can be used as they are.
 """
@@ -247,7 +247,7 @@ def referred(reference: str, whole: JsonSchema) -> JsonSchema:
 def _of_options(
     value: Any, options: Iterable[JsonSchema], path: str, whole: JsonSchema, depth: int
 ) -> Iterator[Misfit]:
-    """Nothing if one option fits; else what the only option of the right type finds wrong, or what is allowed."""
+    """Nothing if one option fits; else what the only option of the right type finds wrong, or the allowed values."""
     followed = [_followed(option, whole) for option in options]
     tried = [list(_misfits(value, option, path, whole, depth + 1)) for option in followed]
     if not all(tried):

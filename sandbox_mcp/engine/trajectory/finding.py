@@ -77,7 +77,7 @@ class LogPaths(Sequence[Path]):
 
 
 def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
-    """The logs that a path leads to: itself, or what is in a pack, or in a folder and its packs at any depth, sorted.
+    """The logs that a path leads to: itself, or those in a pack, or in a folder and its packs at any depth, sorted.
 
     With ``spoilt``, a pack in a folder that cannot be read, and one of which a part is lost, is among them itself.
 
@@ -144,7 +144,7 @@ def _in_order_of_parts(path: str) -> str:
 def stamped_logs(path: Path) -> Iterator[tuple[str, str]]:
     """The logs that a path leads to, as :func:`logs_at` finds them but unsorted, each with its :func:`log_stamp`.
 
-    A pack that cannot be read stands for what is in it; a folder that cannot be read, and what goes while this looks,
+    A pack that cannot be read stands for its content; a folder that cannot be read, and what goes while this looks,
     have nothing to give.
     """
     folders = [str(path)] if path.is_dir() else []

@@ -144,7 +144,7 @@ def _next_head(data: mmap.mmap, start: int) -> int | None:
 
 
 def _end_of_index(data: mmap.mmap, start: int, size: int) -> tuple[int, bool]:
-    """End of what is to be skipped, and whether it is whole; an index is JSON, and whole with its last bracket."""
+    """End of the part to skip, and whether it is whole; an index is JSON, and whole with its last bracket."""
     end = start + 8 + int.from_bytes(data[start + 4 : start + 8], "little")
     return end, start + 8 <= end <= size and (_magic(data, start) != _INDEX or data[end - 1 : end] == b"}")
 

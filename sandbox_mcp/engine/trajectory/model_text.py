@@ -1,6 +1,6 @@
 """Texts of a model as any log can hold them: they need not be Unicode, nor the JSON object that was expected.
 
-Policy: half a surrogate pair becomes the replacement character, never a question mark, because a user that is asked
+Policy: half a surrogate pair becomes the replacement character, never a question mark, because a user asked
 something answers. Arguments of a call that are a JSON object are passed on as one; anything else is passed on as the
 text it is, never mended, so that the session records what the model did.
 """
@@ -61,7 +61,7 @@ def json_bytes(value: object) -> bytes:
 def as_arguments(text: str) -> Mapping[str, Any] | str:
     """The JSON object in a text, or the text. A model that wrote nothing means no arguments.
 
-    An object with what is not Unicode inside is not an object that could be sent, so it stays the text that escapes it.
+    An object with text other than Unicode inside could not be sent, so it stays the text that escapes it.
     """
     try:
         value = strict_json(text or "{}")

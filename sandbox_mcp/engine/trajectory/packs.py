@@ -3,7 +3,7 @@
 Policy: a pack is only ever appended to, by one process. Sessions are compressed in frames of about a megabyte, in which
 each finds again what it shares with those before it (world, tools), and the compressor is flushed after each: a pack
 that was cut off anywhere has lost at most the session that was being written. Behind a frame stands a skippable frame
-that names the sessions in it; where it is missing or damaged, they are found by unpacking what is whole. What is
+that names the sessions in it; where it is missing or damaged, they are found by unpacking the whole ones. What is
 damaged takes no more with it than its frame. A session that does not count any more is named in a file beside the
 pack, and stays in it.
 
@@ -154,7 +154,7 @@ class PackWriter:
     """Writes a pack of its own: a file that it makes when the first session comes. For one thread at a time."""
 
     def __init__(self, folder: Path, stem: str) -> None:
-        """The pack's name is ``stem`` with the first number that is free in ``folder``."""
+        """The pack's name is ``stem`` with the first free number in ``folder``."""
         self._folder = folder
         self._stem = stem
         self._descriptor = -1
@@ -185,7 +185,7 @@ class PackWriter:
             self.rest()
 
     def rest(self) -> None:
-        """Finish the frame and write its index, which tells what is in it without unpacking."""
+        """Finish the frame and write its index, which tells its content without unpacking."""
         if self._compressor is None or self._broken:
             return
         index = {"sessions": self._sessions, "digest": _digest_of_index(self._sessions)}
@@ -234,7 +234,7 @@ class PackWriter:
 def _unpacked(pack: Path, frame: PackFrame, _state: tuple[int, int, int] | None) -> bytes:
     """Unpack a frame of a pack; the last few are kept.
 
-    A frame with an index is known by that, or by its digest, so that what is kept never passes for a frame of another
+    A frame with an index is known by that, or by its digest, so that a kept entry never passes for a frame of another
     pack that got the same name later. A frame without an index is known by the state of its file.
     """
     with pack.open("rb") as file:

@@ -82,7 +82,7 @@ class StoredCopy:
         return copy
 
     def send(self) -> int:
-        """Copy back what is new or has changed, and say how many files those are.
+        """Copy back new and changed files, and say how many files those are.
 
         Raises:
             StorageError: it cannot be written, or something there was changed meanwhile.

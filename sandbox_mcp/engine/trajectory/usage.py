@@ -34,7 +34,7 @@ class Usage:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Usage":
-        """From what :meth:`to_json` gives, or others have written; what is missing, or no count, is 0."""
+        """From what :meth:`to_json` gives, or others have written; a missing or invalid count is 0."""
         told = (data.get(name) for name in cls.__slots__)
         return cls(*(int(number) if _is_count(number) else 0 for number in told))
 

@@ -21,7 +21,7 @@ class Effects:
     updates: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     def check_tables(self, tables: Collection[str], where: str) -> None:
-        """Refuse effects on what is no table of the world; ``where`` names what has them.
+        """Refuse effects on tables that the world lacks; ``where`` names what has them.
 
         Raises:
             WorldError: one is on another table.

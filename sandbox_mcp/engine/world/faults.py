@@ -70,7 +70,7 @@ class WorldFailedError(WorldError):
 
 
 class NoJsonError(TypeError):
-    """A tool returned something that JSON cannot hold; ``place`` says where the tool stands, once that is known."""
+    """A tool returned something that JSON cannot hold; ``place`` says where the tool stands, once known."""
 
     def __init__(self, value: object) -> None:
         self.place = ""

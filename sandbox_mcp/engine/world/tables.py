@@ -215,7 +215,7 @@ _set_cells, _set_touched = _SLOTS[CELLS].__set__, _SLOTS[TOUCHED].__set__
 
 
 def row_of(table: type[_R], cells: Row, touched: Callable[[str], None] | None = None) -> _R:
-    """A view of cells as a row; ``touched`` is told of every column that is read."""
+    """A view of cells as a row; ``touched`` is told of every column read."""
     row: Any = object.__new__(table)
     _set_cells(row, cells)
     _set_touched(row, touched)
@@ -392,7 +392,7 @@ def without_null(hint: Any) -> tuple[Any, bool]:
 
 
 def role_in(hint: Any, table: type[Table] | None) -> tuple[Any, CellRole | None, float | None]:
-    """An annotation without what it says of its role; the role; and the tolerance of what is measured."""
+    """An annotation without what it says of its role; the role; and the tolerance of a measured quantity."""
     if get_origin(hint) is Annotated:
         inner, *notes = get_args(hint)
         inner, role, within = role_in(inner, table)

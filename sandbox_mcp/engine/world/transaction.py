@@ -69,7 +69,7 @@ class Transaction:
         return key
 
     def update(self, table: str, key: str, values: Mapping[str, Cell]) -> None:
-        """Set some columns of an existing row. Writing what is already there is no change, but counts as a write."""
+        """Set some columns of an existing row. Writing a cell's own value is no change, but counts as a write."""
         before = self.seen(table)[key]
         self.writes.update((table, key, column) for column in values)
         after = freeze({**before, **values})

@@ -57,7 +57,7 @@ def named(name: str) -> World:
 
     Raises:
         UnknownWorldError: no world is called that.
-        WorldError: its code cannot be loaded, or an installed package gives it a name that is taken or not its own.
+        WorldError: its code cannot be loaded, or an installed package gives it a name taken or not its own.
     """
     if name in BUILT_IN:
         return _declared_at(BUILT_IN[name])
@@ -174,7 +174,7 @@ def _more_on(path: Path) -> tuple[World, ...]:
 
 
 def load(path: Path) -> tuple[World, ...]:
-    """The worlds that a file declares; of a tape, the one that is recorded there. A Python file is loaded once.
+    """The worlds that a file declares; of a tape, the one recorded there. A Python file is loaded once.
 
     Raises:
         WorldError: it cannot be loaded, or declares no world.

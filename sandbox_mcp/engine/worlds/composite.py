@@ -136,7 +136,7 @@ class Composite(World):
         return _each_once(" ", (room.part.situation(room.state(state), clock, where) for room in self._rooms))
 
     def begin(self, transaction: Transaction) -> None:
-        """Let each part take up what is there at the start."""
+        """Let each part take up its state at the start."""
         for room in self._rooms:
             room.part.begin(_PartTransaction(room, transaction))
 
@@ -334,7 +334,7 @@ def _each_once(between: str, texts: Iterable[str]) -> str:
 
 
 def _hints_of(rooms: tuple[Room, ...]) -> Hints:  # noqa: C901  (a line for each hint)
-    """The hints of all parts: what is asked of one tool or table is asked of its part."""
+    """The hints of all parts: each tool or table has those of its part."""
     by_tool = {name: room for room in rooms for name in room.own_tool}
     by_table = {name: room for room in rooms for name in room.own_table}
     every = [(room, room.part.hints) for room in rooms]

@@ -1,1 +1,1 @@
-"""Asking language models: what is sent, what comes back, and trying again."""
+"""Asking language models: requests, answers, and trying again."""

@@ -1,6 +1,6 @@
 """Requests to a model, whatever the protocol: the endpoint, the patience, and the answer.
 
-Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, an answer that is cut off or malformed)
+Policy: faults that may pass (429, 408, 409, 5xx, a lost or silent connection, an answer cut off or malformed)
 are retried with back-off, and ``Retry-After`` is honoured; faults that will not pass are told at once. No fault is an
 answer.
 """
@@ -268,7 +268,7 @@ def _bounded_stream(base: Any) -> Any:
 
 
 def _said(error: Any) -> str:
-    """Words of the endpoint about its refusal: OpenAI's client gives what is under ``error``, others all."""
+    """Words of the endpoint about its refusal: OpenAI's client gives the value under ``error``, others all."""
     body: object = error.body
     for _ in range(2):
         if isinstance(body, Mapping):

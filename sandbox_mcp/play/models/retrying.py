@@ -35,7 +35,7 @@ async def _sleep(seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Pacing:
-    """Pauses between tries: the sleep, the share of the half that is left to chance, and the clock."""
+    """Pauses between tries: the sleep, the share of the half left to chance, and the clock."""
 
     sleep: Callable[[float], Awaitable[None]] = _sleep
     chance: Callable[[], float] = random.random

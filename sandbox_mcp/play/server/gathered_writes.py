@@ -13,7 +13,7 @@ MOST_HELD = 65536
 
 
 class GatheringTransport(asyncio.Transport):
-    """A transport that sends in one piece what is written in one go."""
+    """A transport that sends each burst of writes in one piece."""
 
     __slots__ = ("_held", "_size", "_switched", "_wire")
 
@@ -27,7 +27,7 @@ class GatheringTransport(asyncio.Transport):
         self._size = 0
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take what is to be sent."""
+        """Take bytes to send."""
         if not data:
             return
         if not self._held:

@@ -27,7 +27,7 @@ class Guard:
         self._max_body = settings.max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with what is wrong."""
+        """Pass a request on, or answer it with its fault."""
         refusal = self._refusal(scope["headers"]) if scope["type"] in ("http", "websocket") else None
         await (refusal or self._app)(scope, receive, send)
 

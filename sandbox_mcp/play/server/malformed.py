@@ -43,7 +43,7 @@ def mended(message: bytes) -> bytes:
 def check_answerable(body: bytes) -> None:
     """See that a message is a request or notification, and that its answer can be told from others.
 
-    Some clients send an id of null with what is a notification by its name; that is let pass.
+    Some clients send an id of null with a method named as a notification; that is let pass.
 
     Raises:
         UnanswerableError: it is a batch, or a request with an id that no answer can have.

@@ -2,7 +2,7 @@
 
 Policy: who has begun a request gets a limited time to finish it, and who does not fetch an answer is let go. When all
 places are taken, the client that has been silent longest makes room, so that no number of half-sent requests shuts
-others out. A request that is being answered is never cut off.
+others out. A request being answered is never cut off.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class Patience:
 
     ``head`` is for the head of a request, from the connection or its first byte on. ``body`` is for what follows the
     head. ``fetch`` is for a client that does not read its answer. ``idle`` is how long a connection stays open between
-    requests. It is longer than clients keep theirs open, because a client loses a request that is on its way when the
+    requests. It is longer than clients keep theirs open, because a client loses a request on its way when the
     server closes. ``connections`` is how many may be open.
     """
 

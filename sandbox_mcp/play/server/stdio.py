@@ -141,7 +141,7 @@ def _message(line: bytes) -> JSONRPCMessage:
 
 
 def _listen(source: int, loop: asyncio.AbstractEventLoop, listener: _Listener, longest: int) -> None:
-    """Read until the end, in a thread of its own; the loop may be gone before, and so may what is read (a terminal)."""
+    """Read until the end, in a thread of its own; the loop may be gone before, and so may the input (a terminal)."""
     with suppress(RuntimeError):
         with suppress(OSError):
             for lines in lines_of(lambda: os.read(source, CHUNK), longest):

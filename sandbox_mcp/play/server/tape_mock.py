@@ -49,7 +49,7 @@ _ALONE = "alone"
 
 @dataclass(slots=True)
 class _Node:
-    """A place in the recorded history: what is answered there, and where acting calls lead."""
+    """A place in the recorded history: its answers, and where acting calls lead."""
 
     answers: dict[Deed, CallToolResult] = field(default_factory=dict[Deed, CallToolResult])
     took: dict[Deed, float] = field(default_factory=dict[Deed, float])
@@ -307,7 +307,7 @@ class MissedError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class ServedMock:
-    """A mock that is served: its ``url``, and what it was asked."""
+    """A mock served: its ``url``, and what it was asked."""
 
     url: str
     mock: TapeMock
@@ -329,7 +329,7 @@ def mock_server(
 ) -> Generator[ServedMock]:
     """Serve a tape over HTTP on a free port of this machine while the context is open; for tests.
 
-    With ``strict`` a call that is not on the tape fails the test when the context ends.
+    With ``strict`` a call not on the tape fails the test when the context ends.
 
     Raises:
         MissedError: there was such a call.

@@ -68,7 +68,7 @@ class TracedRequests:
         return result
 
     def _unrecorded(self, request: RequestTrace, ctx: Context, began: int, error: str, told: str) -> None:
-        """Tell of a call that is in no log, such as one of the lobby or of a session that is over."""
+        """Tell of a call in no log, such as one of the lobby or of an ended session."""
         tool = _tool(ctx)
         named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool} if tool else {}
         attributes = {**request.attributes, **named}

@@ -104,7 +104,7 @@ class AgentCalls:
         stage.gates.call_tools(lambda name: shown.get(name, name))
 
     def slow(self, calls: Sequence[AgentCall]) -> list[Bound]:
-        """The calls, of those given, that may take long the first time, and ask only for what is remembered."""
+        """The calls, of those given, that may take long the first time, and ask only for the remembered result."""
         if not self._slow:
             return []
         named = [item for item in map(self._named, calls) if not isinstance(item, Outcome)]
@@ -112,7 +112,7 @@ class AgentCalls:
         return [item for item in checked if isinstance(item, Bound)]
 
     def _named(self, call: AgentCall) -> tuple[str, object] | Outcome:
-        """The tool that a call is of and its arguments, or what is wrong with a call in free text."""
+        """The tool that a call is of and its arguments, or the fault of a call in free text."""
         return unpack(call.name, call.arguments, self.actions) if self._free_text else (call.name, call.arguments)
 
     def due(self, calls: Sequence[AgentCall]) -> list[Due]:

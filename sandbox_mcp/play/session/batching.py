@@ -1,4 +1,4 @@
-"""Batches: calls that belong together, when all that is known of them is when they arrived.
+"""Batches: calls that belong together, when everything known of them is when they arrived.
 
 Policy: calls are a batch when the second arrived before the first one's result was sent, or when the client marks them
 as one. A call that comes after a pause is held back for a moment, because its sender has been thinking and may have
@@ -124,7 +124,7 @@ class Batcher:
         return not self._open and (self._window <= 0 or time.monotonic() - self._last < PAUSE)
 
     async def settle(self) -> None:
-        """Wait until what is held back has run."""
+        """Wait until held-back calls have run."""
         for batch in list(self._open.values()):
             await batch.wait()
 

@@ -78,7 +78,7 @@ class KeptSessions(SessionManager):
         share: Share | None = None,
         **more: Any,
     ) -> None:
-        """Find what is in the folder; ``args`` and ``more`` are those of any manager.
+        """Find the folder's content; ``args`` and ``more`` are those of any manager.
 
         With a ``share`` it looks after some of the sessions in the folder only, and ``max_sessions`` holds for those of
         all processes together.
@@ -120,7 +120,7 @@ class KeptSessions(SessionManager):
         return self._share is None or self._share.owns(address.token if address.seat is None else address.seat)
 
     def is_here(self, key: str) -> bool:
-        """True if what is known by a key falls to this process."""
+        """True if a key falls to this process."""
         return self._share is None or self._share.owns(key)
 
     def create(
@@ -282,7 +282,7 @@ class KeptSessions(SessionManager):
         return len(self._open) + len(self._waiting)
 
     def over_first(self) -> str | None:
-        """A session that is over, whether it was asked for or not."""
+        """An ended session, whether it was asked for or not."""
         found = super().over_first()
         if found is not None:
             return found

@@ -1,7 +1,7 @@
 """Live servers of sessions: started afresh, reset, called, and stopped when the session is over.
 
 Policy: a session has its own process, in a folder of its own where the scenario wants one; a server at a URL is shared,
-so that a session resets it and no two may have it at a time. A call that is not answered in time is refused, and a
+so that a session resets it and no two may have it at a time. A call not answered in time is refused, and a
 server that dies breaks the world, which counts against nobody. Everything else in the process waits for an answer.
 """
 

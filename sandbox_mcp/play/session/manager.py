@@ -173,7 +173,7 @@ class SessionManager:
         return opened
 
     def is_here(self, key: str) -> bool:  # noqa: ARG002
-        """True if what is known by a key is looked after in this process; always, where there is but one."""
+        """True if a key is looked after in this process; always, where there is but one."""
         return True
 
     def named(self, name: str) -> OpenSession | None:  # noqa: ARG002
@@ -259,14 +259,14 @@ class SessionManager:
             self._give_way()
 
     def _give_way(self) -> None:
-        """Forget the oldest session that is over, for the sake of a new one."""
+        """Forget the oldest ended session, for the sake of a new one."""
         over = self.over_first()
         if over is None:
             raise TooManySessionsError(self.max_sessions)
         self._open.pop(over).forget()
 
     def over_first(self) -> str | None:
-        """The token of the oldest session that is over, which makes room for new ones."""
+        """The token of the oldest ended session, which makes room for new ones."""
         return next((token for token, opened in self._open.items() if opened.session.over), None)
 
     def presentation(self, spec: SessionSpec) -> Presentation:

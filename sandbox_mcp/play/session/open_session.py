@@ -42,7 +42,7 @@ class Presentation:
 
 
 class OpenSession:
-    """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where that is asked."""
+    """A session that can be reached. ``token`` finds it, ``bearer`` proves the right to use it where asked."""
 
     __slots__ = (
         "__weakref__", "_batcher", "_closing", "_forgotten", "_lock", "_log", "_watchers", "bearer", "opening", "path",
@@ -174,7 +174,7 @@ class OpenSession:
         return None if lines is None else parse_trajectory(lines)
 
     async def run(self, calls: Sequence[AgentCall]) -> list[CallResult]:
-        """Run a batch. Where nothing else can happen meanwhile, a lock that is free need not be taken."""
+        """Run a batch. Where nothing else can happen meanwhile, a free lock need not be taken."""
         ahead = self.session.look_up(calls)
         if ahead or self.busy or self.session.live is not None:
             async with self._lock:

@@ -108,7 +108,7 @@ class Recorder:
         self.ended = True
 
     def end_lost(self, clock: float) -> None:
-        """Keep, if that is possible once more, that the session ended because of what ``lost`` tells."""
+        """Keep, if possible once more, that the session ended because of what ``lost`` tells."""
         error = self.lost
         with suppress(OSError):
             self.end("log_failed", error.strerror if error else None, clock)

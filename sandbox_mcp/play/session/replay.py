@@ -1,6 +1,6 @@
 """Replay: execute every call of a recorded session again, and say whether results and state agree with the log.
 
-Policy: the state it began with and what its user did are those of the scenario, where that is known. Time is taken from
+Policy: the state it began with and what its user did are those of the scenario, where known. Time is taken from
 the log, everything else is computed anew. Calls that were refused before any tool ran are expected to have changed
 nothing.
 """

@@ -1,4 +1,4 @@
-"""One real server while it runs for one session, and what is learned of a server before any scenario is played.
+"""One real server while it runs for one session, and the facts learned of a server before any scenario is played.
 
 Policy: it runs in a thread of its own, because the session that calls it cannot wait otherwise. The session's folder is
 called by one name everywhere, so that calls and logs of two sessions are alike.
@@ -261,7 +261,7 @@ def started(server: LiveServer) -> Generator[RunningServer]:
 def learned(server: LiveServer) -> tuple[Path, tuple[str, ...]]:
     """Start a server once, and write the tape that its scenarios need: its tools, and its state at the start.
 
-    Gives the tape, and what is to be said of it: fields that differ though nothing was done.
+    Gives the tape, and notes on it: fields that differ though nothing was done.
 
     Raises:
         SandboxError: it cannot be started, or an observing tool cannot be asked.

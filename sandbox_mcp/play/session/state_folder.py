@@ -191,7 +191,7 @@ class StateDir:
         return self.open(spec, str(started.user.get("kind", "")))
 
     def begin(self, spec: SessionSpec) -> StoredSession:
-        """Begin a session, with a number behind ``spec.id`` where that is taken. Raises like :meth:`open`."""
+        """Begin a session, with a number behind ``spec.id`` where taken. Raises like :meth:`open`."""
         own, number = spec, 1
         while not self._claimed(own.id):
             number += 1

@@ -1,7 +1,7 @@
 """Asking a model for what a tape has no answer to, for scenarios that say which one may be asked.
 
 Policy: the model is told what the server said of the tool, the nearest recorded calls and the acting calls so far, and
-nothing of the scenario, so that it cannot help. An answer that is not in the form of the tool's is asked for once
+nothing of the scenario, so that it cannot help. An answer not in the form of the tool's is asked for once
 more. Where there is no usable answer, the session ends as one whose world broke, which counts against neither side.
 Everything else in the process waits meanwhile, because calls happen one after another.
 """
@@ -41,7 +41,7 @@ def filler(model: str) -> "Callable[[FillQuestion], Fill]":
     """What asks this model for an answer that a tape does not have.
 
     Raises:
-        SandboxError: the model cannot be asked; the message says what is missing.
+        SandboxError: the model cannot be asked; the message says the reason.
     """
     from sandbox_mcp.play.models.asking import OPENAI, EndpointSettings
 
@@ -56,7 +56,7 @@ def looked_up(scenario: Scenario, knowledge: object) -> object:
     """The sources that a session's tools look things up in: ``knowledge``, or a model where the scenario says so.
 
     Raises:
-        SandboxError: the model cannot be asked; the message says what is missing.
+        SandboxError: the model cannot be asked; the message says the reason.
     """
     if not scenario.fill:
         return knowledge

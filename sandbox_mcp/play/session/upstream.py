@@ -50,7 +50,7 @@ class Upstream:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Client]:
-        """A client that is connected to this server."""
+        """A client connected to this server."""
         if not self.url:
             started = StdioServerParameters(
                 command=self.command[0], args=[*self.command[1:]], env={**os.environ}, cwd=self.folder

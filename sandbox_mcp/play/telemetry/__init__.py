@@ -76,14 +76,14 @@ def scored(started: "SessionStarted", figures: Callable[[], Mapping[str, float |
 
 
 def flush() -> None:
-    """Send what is waiting, for some seconds at most."""
+    """Send waiting spans, for some seconds at most."""
     found = exporting()
     if found is not None:
         found.flush()
 
 
 def close() -> None:
-    """Send what is waiting as the last thing that this process does."""
+    """Send waiting spans as the last thing that this process does."""
     found: Exporting | None = vars(_process()).get("exporting")
     if found is not None:
         found.flush()

@@ -94,7 +94,7 @@ class Exporting:
         self._failed = _failures().failed
 
     def flush(self) -> None:
-        """Send what is waiting, and wait for that as long as it may take."""
+        """Send waiting spans, and wait for that as long as it may take."""
         sent = threading.Event()
 
         def send() -> None:

@@ -1,4 +1,4 @@
-"""The MCP request that is being answered, and its call, as spans tell of them."""
+"""The MCP request being answered, and its call, as spans tell of them."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar

@@ -110,7 +110,7 @@ class TracedSink:
             self._turn(session, _at(event), said=event)
 
     def ambient(self) -> AbstractContextManager[Any]:
-        """The current turn, or else the session, as the parent of anything else that is traced."""
+        """The current turn, or else the session, as the parent of anything else traced."""
         session = self._session
         context = trace.INVALID_SPAN_CONTEXT if session is None else (session.turn or session).context
         return trace.use_span(NonRecordingSpan(context))

@@ -22,7 +22,7 @@ PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 
 
 def wanted(variables: Mapping[str, str]) -> dict[Signal, tuple[str, ...]]:
-    """The names of the exporters of each signal that is to be exported."""
+    """The names of the exporters of each signal to be exported."""
     found: dict[Signal, tuple[str, ...]] = {}
     if variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return found

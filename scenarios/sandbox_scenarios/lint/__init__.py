@@ -1,6 +1,6 @@
 """Quick lint: what can be said about scenarios by reading them and calling what their solutions call, without playing.
 
-Policy: every complaint names the scenario, the place in the file, what is wrong and how to mend it. A rule speaks up
+Policy: every complaint names the scenario, the place in the file, the fault and how to mend it. A rule speaks up
 only where it is sure; what takes playing to find out is for deep lint.
 """
 

@@ -57,7 +57,7 @@ def instance(suite: Suite, name: str) -> Iterator[LintFinding]:
 
 
 def _told(scenario: Scenario) -> Iterator[str]:
-    """All that is written in a scenario but for its labels: texts, rows, calls, replies and what milestones ask for."""
+    """Everything written in a scenario but for its labels: texts, rows, calls, replies and what milestones ask for."""
     yield from (item.text for item in texts(scenario))
     yield from (turn.reply for solution in scenario.solutions for turn in solution.turns)
     for solution in scenario.solutions:

@@ -5,7 +5,7 @@ however they are written. A model that plays the user is told the brief and the 
 its goal may slip out, and a name or number that stands in the script alone it cannot tell.
 
 In the brief a sentence begins with anything but a lower-case letter and has an end. In a list in brackets YAML cuts an
-unquoted sentence at every comma, and what is left of it can say something else ("Your rent went up by 48"). Whoever
+unquoted sentence at every comma, and the rest of it can say something else ("Your rent went up by 48"). Whoever
 agrees to everything walks into every minefield, so where there is one the user has to know what it does not want.
 """
 

@@ -26,7 +26,7 @@ class ScenarioText:
 
 
 def texts(scenario: Scenario) -> Iterator[ScenarioText]:
-    """Everything that is written about the user, what it says first."""
+    """Everything written about the user, what it says first."""
     user, script = scenario.user, scenario.user.script
     yield ScenarioText(("user", "opening"), user.opening)
     for number, answer in enumerate(script.answers):

@@ -1,6 +1,6 @@
 """Scenarios that say the same without one branching from the other.
 
-Policy: what is inherited is written once and fine; the same text written twice is not, and neither is a branch that
+Policy: inherited parts are written once and fine; the same text written twice is not, and neither is a branch that
 plays exactly like another.
 """
 

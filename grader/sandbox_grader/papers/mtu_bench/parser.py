@@ -41,7 +41,7 @@ def parse_single(text: str) -> Parsed:
     """Read at most one call, as in S-S and M-S.
 
     The first ``Action`` counts. Quotes stay in its name, an input with nested braces ends at the first closing one,
-    and an input that is not JSON even after turning single quotes into double ones makes the call vanish.
+    and an input other than JSON even after turning single quotes into double ones makes the call vanish.
 
     Raises:
         ParserCrashError: a marker stands without its colon, or the input has no braces.

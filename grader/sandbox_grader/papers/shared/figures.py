@@ -1,7 +1,7 @@
 """Cells of a paper's table: a figure of a group of sessions, with its interval where it has one.
 
 Policy: the figures rest on observations, the numbers that a session contributes: one per turn, per call or per session.
-Means are over all observations, their intervals are clustered by scenario as everywhere. A session that is not scored
+Means are over all observations, their intervals are clustered by scenario as everywhere. A session not scored
 contributes nothing.
 """
 

@@ -28,7 +28,7 @@ LATEX = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class _PageOfTable:
-    """Content of a page about a table: its title, its head and rows, and what is missing below it."""
+    """Content of a page about a table: its title, its head and rows, and its gaps below it."""
 
     title: str
     head: list[str]
@@ -94,7 +94,7 @@ def hypertext(tables: Sequence[FilledTable], *, everything: bool = False) -> str
 
 
 def latex(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
-    """The tables as LaTeX, each a ``table`` with its caption; what is missing stands in comments."""
+    """The tables as LaTeX, each a ``table`` with its caption; gaps stand in comments."""
     parts: list[str] = []
     for page in _pages(tables, everything, lambda text: text.translate(LATEX)):
         lines = [f"{' & '.join(line)} \\\\" for line in (page.head, *page.body)]

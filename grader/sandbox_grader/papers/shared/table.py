@@ -128,7 +128,7 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """A figure that is not scaled yet, or a text, and what the paper prints in its place; None for what is missing.
+    """A figure not scaled yet, or a text, and what the paper prints in its place; None for a gap.
 
     ``open`` is why the figure is missing although its sessions are there.
     """

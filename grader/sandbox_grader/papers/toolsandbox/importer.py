@@ -61,7 +61,7 @@ class _Tables(BaseModel):
 
 
 class _Context(BaseModel):
-    """The part of the file that is read."""
+    """The part of the file read."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -140,7 +140,7 @@ def _tell_run(builder: SessionBuilder, file: Path, name: str) -> None:
 
 
 def _play(builder: SessionBuilder, messages: Sequence[_Message], states: "_States") -> str | None:
-    """Put what was said and called into the builder; gives how it ended, if that is told."""
+    """Put what was said and called into the builder; gives how it ended, if told."""
     waiting: list[OpenCall] = []
     batch = ""
     for item in messages:

@@ -1,6 +1,6 @@
 """The original evaluation loop on recorded messages: what it would have executed and counted, its bugs included.
 
-Policy: this is a model of the authors' code, not of what is right. Feedback of an earlier step decides whether
+Policy: this is a model of the authors' code, not a rule of right and wrong. Feedback of an earlier step decides whether
 ``finish`` is accepted, the first call cannot be ``finish``, one message can be several errors, and an observation that
 mentions a network error ends the run. No model text is evaluated.
 Source: ``toolscan/tool.py`` and ``toolscan/utils/tool/error_utils.py`` of the authors' code.

@@ -1,6 +1,6 @@
 """Messages of ToolScan's models: an action and its input, read without ever running it.
 
-Policy: the original evaluates the input as Python; :func:`read_literal` reads what is a literal and gives the
+Policy: the original evaluates the input as Python; :func:`read_literal` reads literals and gives the
 original's verdict on everything else but expressions such as ``1 + 1``, which it takes for format errors.
 Source: ToolScan, appendix B.2; ``toolscan/utils/tool/helpers.py`` of the authors' code.
 """

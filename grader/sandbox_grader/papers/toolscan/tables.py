@@ -1,7 +1,7 @@
 """The table of ToolScan and its ablations, from questions to the look-up worlds or from imported runs.
 
 Policy: the figures of table 4 are the paper's, shares without the error. An ablation is a pairing: the same questions
-with and without, paired by scenario and trial, so that what is printed is a difference with its interval. A question
+with and without, paired by scenario and trial, so that the printed figure is a difference with its interval. A question
 with something beside the point in it is paired with the one that it extends. Table 4 has the sessions as the paper
 played them: with feedback, JSON calls and nothing beside the point.
 Source: ToolScan, table 4, figures 3 to 5 and section 8.

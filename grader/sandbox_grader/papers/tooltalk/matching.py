@@ -71,7 +71,7 @@ def best_fit(
 ) -> Matching:
     """The largest one-to-one matching; with ``per_turn`` only calls of the same turn may match.
 
-    Every reference call in order takes the first call that is free, or else moves earlier takers on (Kuhn).
+    Every reference call in order takes the first free call, or else moves earlier takers on (Kuhn).
     The time is at most reference calls times comparable pairs.
 
     Source: ToolTalk, section 3 (per prefix) and equation 1.

@@ -1,4 +1,4 @@
-"""The world of a draft: which base it branches from, what is different there, and what its rows are called.
+"""The world of a draft: which base it branches from, the differences, and what its rows are called.
 
 Policy: the base that shares most rows is the one; what differs is written row by row. A world that no base resembles
 is written whole. Rows get the base's labels, or labels made of what stands in them.

@@ -35,7 +35,7 @@ def has(text: str, word: str) -> bool:
 
 
 def free_name(stem: str, taken: Container[str]) -> str:
-    """A name that is not taken: the stem, or the stem with a number from 2 on."""
+    """A name not taken: the stem, or the stem with a number from 2 on."""
     numbered = (f"{stem}_{number}" for number in count(2))
     return next(name for name in chain((stem,), numbered) if name not in taken)
 

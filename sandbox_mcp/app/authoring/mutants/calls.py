@@ -185,7 +185,7 @@ _FOUND = ("text", "name", "number", "count", "money", "quantity", "temperature",
 
 
 def _number_of(value: Any) -> Any:
-    """A number that is written as a text, as a number."""
+    """A number written as a text, as a number."""
     try:
         return float(value)
     except (TypeError, ValueError):

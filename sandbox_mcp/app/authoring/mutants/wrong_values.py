@@ -19,7 +19,7 @@ FAR = DAY + 3600.0
 
 
 def is_meant(scenario: Scenario, tool: Tool, name: str) -> bool:
-    """True if an argument says who or what is meant: an id, a recipient, or one that the world lists as such."""
+    """True if an argument names a person or a thing: an id, a recipient, or one that the world lists as such."""
     role = next((item.role for item in tool.parameters if item.name == name), None)
     by_role = role is not None and role.kind == "id"
     return name in scenario.home.hints.meant or by_role or (tool.reaches is not None and name == tool.reaches)

@@ -152,7 +152,7 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerFinding:
-    """One finding: its rule, the tools that it is about, what is so, why it matters, and where that is known from."""
+    """One finding: its rule, the tools that it is about, the fact, why it matters, and where known from."""
 
     rule: str
     tools: tuple[str, ...]

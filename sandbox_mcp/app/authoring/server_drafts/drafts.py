@@ -1,6 +1,6 @@
 """A file of drafted scenarios for a live server: each usable tool once, and pairs of them.
 
-Policy: what is written was played. A draft stays only if its solution scores 1 and an agent that refuses gets nothing;
+Policy: every written draft was played. A draft stays only if its solution scores 1 and a refusing agent gets nothing;
 a milestone that the proof does not meet is taken out before the draft is given up. What was left out is named in the
 file, with the reason, and what only an author can do stands at its top.
 """
@@ -99,7 +99,7 @@ def draft_for_server(wanted: DraftRequest, tell: Callable[[str], None]) -> Draft
 def live_config(
     server: str, out: Path, files: Path | None, reset: Sequence[Any], more: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """The world of a scenario file for a server that is named where the command is typed.
+    """The world of a scenario file for a server named where the command is typed.
 
     Paths count from the file, and a command gets a folder of its own for each session, empty unless it has ``files``.
     """

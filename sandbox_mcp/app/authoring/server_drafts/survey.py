@@ -57,7 +57,7 @@ class DraftStep:
 
 @dataclass(frozen=True, slots=True)
 class SeenChange:
-    """A row of what is observed, before and after a call."""
+    """An observed row, before and after a call."""
 
     table: str
     key: str
@@ -189,7 +189,7 @@ def play(found: Survey, steps: Sequence[DraftStep]) -> tuple[StepPlayed, ...] | 
 
 
 class _Bench:
-    """One started server, what is seen of it, and what its calls have given."""
+    """One started server, its state, and what its calls have given."""
 
     def __init__(self, found: Survey, running: RunningServer) -> None:
         self._found = found

@@ -1,7 +1,7 @@
 """Values for the arguments of a server's tools, from its schemas, its descriptions and its answers.
 
 Policy: what the person gives comes first, then what the schema names, then what the server itself has shown under that
-name, then examples in quotes in its descriptions, and last what is made up by type. A tool that makes something new
+name, then examples in quotes in its descriptions, and last values made up by type. A tool that makes something new
 gets made-up names before those that exist. Nobody says ids, so that they are looked up in the solution.
 """
 

@@ -141,7 +141,7 @@ def _json(value: object) -> str:
 
 
 def read_draft(text: str) -> DraftAnswer | str:
-    """The draft in an answer, or what is wrong with it; words around the JSON object do no harm."""
+    """The draft in an answer, or its fault; words around the JSON object do no harm."""
     start = text.find("{")
     try:
         value: Any = json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else None

@@ -1,6 +1,6 @@
 """Filters for a draft: first that it can be played, then the papers' own filters, then lint, then deep lint.
 
-Policy: filters stand in the order of their cost. Each says in one line what is wrong, so that the model can mend it and
+Policy: filters stand in the order of their cost. Each names its fault in one line, so that the model can mend it and
 an author can see why a draft is not there. The first that a draft does not pass ends its way.
 
 Sources: ToolTalk, section 2.2 (uses the tool, invents none, no near-duplicates); ToolScan, section 3.

@@ -1,6 +1,6 @@
 """Orders for a model that drafts: a table of kinds, and the drafts of a kind that there can be.
 
-Policy: what is drafted is decided here, by the seed alone, and never by the model.
+Policy: the choice of drafts is made here, by the seed alone, and never by the model.
 
 Sources: ToolTalk, section 2.2 (all subsets of three plug-ins, times one of their tools that has to be used); ToolScan,
 section 3 (a constraint more, other words, something that the tools do not do); ToolSandbox, section 2 and appendix B.2

@@ -74,7 +74,7 @@ class Workshop:
 
 
 async def synthesise(shop: Workshop, wanted: Sequence[DraftOrder], watch: Callable[[int, int], None]) -> Synthesis:
-    """Draft what is wanted, one after the other, and keep what passes every filter.
+    """Draft the wanted scenarios, one after the other, and keep what passes every filter.
 
     Raises:
         RunError: the endpoint cannot be asked or gives no answer.

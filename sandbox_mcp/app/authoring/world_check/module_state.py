@@ -1,6 +1,6 @@
 """The state of a world's modules, in a form that shows whether anything in it changed while tools ran.
 
-Policy: looked at are a module's names, with what is inside lists, mappings and objects of its own classes, the classes
+Policy: looked at are a module's names, with those inside lists, mappings and objects of its own classes, the classes
 themselves, what functions keep in defaults, in names of the functions around them and in attributes, and how far
 iterators are. What ``functools`` keeps so as not to work it out again is left alone: it changes no result.
 """
@@ -24,7 +24,7 @@ KNOWLEDGE = "tx.knowledge"
 
 
 def state_of(world: World, modules: Iterable[ModuleType]) -> Mapping[tuple[str, str], object]:
-    """By module and name what is kept there, as plain values; what functions keep stands under their names.
+    """By module and name the values kept there, as plain ones; what functions keep stands under their names.
 
     What tools look things up in stands under its own.
     """

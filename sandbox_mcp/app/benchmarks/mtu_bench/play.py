@@ -63,7 +63,7 @@ class RowCrew(Crew):
     form: AnswerForm = "calls"
 
     def judge(self, trajectory: Trajectory, scenario: Scenario) -> Scores:  # noqa: ARG002
-        """Judge a dialogue; its log holds all that is needed."""
+        """Judge a dialogue; its log holds everything needed."""
         return grade(trajectory, None, metrics=[name for name in self.metrics if name not in JUDGED] or [METRIC])
 
     async def play_session(self, arena: Arena, spec: SessionSpec, user: User, sink: Sink) -> None:  # noqa: ARG002

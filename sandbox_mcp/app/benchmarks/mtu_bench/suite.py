@@ -1,6 +1,6 @@
 """The dialogues of MTU-Bench's files as something to select from and to play, one scenario per dialogue.
 
-Policy: the rows stay in their files; what is made of them here lives as long as the command. A dialogue has the tags
+Policy: the rows stay in their files; scenarios made of them here live as long as the command. A dialogue has the tags
 ``setting:M-S`` and ``hard:CLASS``. Its digest changes with whatever its rows say, so that a run goes on only with the
 rows it began with.
 """

@@ -1,8 +1,8 @@
 """The tools of a row as a session offers them: by the schema that the row states, answered from what the file observed.
 
 Policy: a tool accepts any value for the arguments that it lists, because the ground truth itself does not always keep
-to the stated types; the metric says what is right. A call returns what a later row's history has as the observation of
-a call with equal arguments. Of any other call the file knows nothing. Such a call returns for each field the reference
+to the stated types; the metric says which are right. A call returns what a later row's history has
+as the observation of a call with equal arguments. Of any other call the file knows nothing. Such a call returns for each field the reference
 by which the benchmark passes it on, ``Tool.field``, so that an agent which passes it on writes what the ground truth
 writes.
 """

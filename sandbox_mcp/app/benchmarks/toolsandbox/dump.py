@@ -1,6 +1,6 @@
 """Writes the scenarios of an installed ToolSandbox as JSON. Run by a Python that has it; imports nothing of ours.
 
-Policy: it says what is there and gives nothing a meaning. Its clock stands still, because those scenarios work out
+Policy: it lists the content and gives nothing a meaning. Its clock stands still, because those scenarios work out
 their dates from the moment they are built. Runs on Python 3.9.
 
 Usage: python dump.py NOW OUTPUT, with NOW as ``YYYY-MM-DDTHH:MM:SS`` of the zone in the variable TZ.
@@ -19,7 +19,7 @@ from typing import Any, cast
 
 
 def stop_the_clock(now: datetime.datetime) -> None:
-    """Give every module that is loaded from now on a clock that stands still."""
+    """Give every module loaded from now on a clock that stands still."""
 
     class _Stopped(datetime.datetime):
         @classmethod

@@ -1,7 +1,7 @@
 """ToolSandbox's milestones as its package writes them, in the neutral form that our ``compat`` mode judges.
 
 Policy: nothing is added and nothing left out. Guardrails, which its matcher derives from the edges, stand there one by
-one, so that no rule for deriving them is applied a second time. A function that is unknown is an error.
+one, so that no rule for deriving them is applied a second time. An unknown function is an error.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def graph(source: _Json) -> tuple[list[dict[str, Any]], list[list[int]] | None]:
     """The nodes and edges of a dumped graph.
 
     Raises:
-        RunError: it uses a function that is unknown.
+        RunError: it uses an unknown function.
     """
     nodes: list[dict[str, Any]] = []
     for node in source["nodes"]:

@@ -45,7 +45,7 @@ def write_suite(dumped: _Json, zone: str, out: Path) -> int:
     """Write a suite to a folder; gives the number of scenarios, each of which has eight variants.
 
     Raises:
-        RunError: there is something in the dump that is unknown here.
+        RunError: there is something in the dump unknown here.
     """
     import yaml
 

@@ -318,7 +318,7 @@ class _Conversation:
         self._heard = upto
 
     def write(self, event: Event) -> None:
-        """Keep an event of the session that is played; its end is noted, and its user's leaving left out."""
+        """Keep an event of the session played; its end is noted, and its user's leaving left out."""
         if isinstance(event, SessionEnded):
             self.ended = event
         elif isinstance(event, Message):

@@ -106,7 +106,7 @@ def _printed(host: Host, argv: list[str], block: str, config: Path | None, serve
 
 
 def _then(host: Host, served: "ServeArgs") -> str:
-    """Next steps, and what is good to know of the server that was set up."""
+    """Next steps, and notes on the server that was set up."""
     notes = [*([UNDRIVEN] if served.implied else []), *([host.beware] if host.beware else [])]
     if served.key_variable:
         notes.append(f'The llm user needs its key: give the host {served.key_variable}, under "env" in this entry.')

@@ -57,7 +57,7 @@ class Host:
         """The configuration file on this machine, or in the project that the working directory is.
 
         Raises:
-            SandboxError: the place depends on a variable that is not set.
+            SandboxError: the place depends on a variable not set.
         """
         place = os.path.expandvars(self.places[this_system()])
         if "%" in place:

@@ -19,8 +19,8 @@ from sandbox_mcp.engine.errors import SandboxError
 class ServeArgs:
     """The arguments of ``serve`` as a host is told them.
 
-    ``scenario`` is the one that is played, None in the lobby; ``implied`` says that the tool channel was added,
-    ``key_variable`` where a user that is played by a model finds its key.
+    ``scenario`` is the one played, None in the lobby; ``implied`` says that the tool channel was added,
+    ``key_variable`` where a user played by a model finds its key.
     """
 
     args: list[str]

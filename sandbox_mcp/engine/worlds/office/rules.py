@@ -42,7 +42,7 @@ class AlreadyLoggedInError(ToolFault):
 
 
 def me(tx: Tx) -> Account:
-    """The account that is logged in.
+    """The account logged in.
 
     Raises:
         NotLoggedInError: no account is logged in.
@@ -54,7 +54,7 @@ def me(tx: Tx) -> Account:
 
 
 def mine(tx: Tx, table: type[_R], id: Id[_R]) -> _R:  # noqa: A002 - what callers call it
-    """A row of the account that is logged in.
+    """A row of the account logged in.
 
     Raises:
         NotLoggedInError: no account is logged in.

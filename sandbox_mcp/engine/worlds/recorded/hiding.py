@@ -20,7 +20,7 @@ SHORTEST = 4
 
 
 def secrets_in(value: Any, names: frozenset[str], inside: bool = False) -> Iterator[str]:
-    """The texts and numbers that stand under secret names, however deep, also in a text that is JSON; as texts."""
+    """The texts and numbers that stand under secret names, however deep, also in a text in JSON; as texts."""
     if isinstance(value, str) and not inside and value.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
             value = loads(value)

@@ -89,7 +89,7 @@ class LiveServer:
 
     @property
     def files(self) -> Path | None:
-        """The folder that is copied for each session."""
+        """The folder copied for each session."""
         files: Any = self.given.get("files")
         if files is not None and not isinstance(files, str):
             raise WorldError(f"files is {files!r}; expected a folder")
@@ -249,7 +249,7 @@ class _LogAnswers(ServerAnswers):
                 self._seen[after, False] = loads(call.notes[OBSERVED])
 
     def call(self, tool: str, arguments: Mapping[str, Any], after: tuple[Deed, ...]) -> Mapping[str, Any]:
-        """The logged result; of several answers to one question the first, unless they differ in what is masked."""
+        """The logged result; of several answers to one question the first, unless they differ in masked parts."""
         asked = (tool, canonical_text(arguments))
         found = self._found.get((after, asked))
         if not found:
@@ -337,7 +337,7 @@ class LiveWorld(World):
     def look(
         self, transaction: Transaction, source: object, after: tuple[Deed, ...], *, before: bool = False
     ) -> Mapping[str, Any]:
-        """Ask the observing tools, and write what is new; gives the answers that were others than before."""
+        """Ask the observing tools, and write new answers; gives the answers that were others than before."""
         new: dict[str, Any] = {}
         mask = self.server.mask
         for observation in self.observations:

@@ -82,7 +82,7 @@ class Mask:
         return cls(names, tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns))
 
     def of(self, value: Any) -> Any:
-        """A value without what is masked."""
+        """A value without its masked parts."""
         if isinstance(value, Mapping):
             pairs = cast("Mapping[str, Any]", value).items()
             return {name: self.of(item) for name, item in pairs if name not in self.names}

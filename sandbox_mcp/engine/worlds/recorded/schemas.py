@@ -39,7 +39,7 @@ class _Writing:
         self._references = count()
 
     def schema(self, part: Any, via: tuple[str, ...]) -> dict[str, Any]:
-        """A schema that was reached by these references; ``true``, and what is not a schema, allows every value."""
+        """A schema that was reached by these references; ``true``, and anything but a schema, allows every value."""
         parts = cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else dict[str, Any]()
         reference, found = parts.get("$ref"), dict[str, Any]()
         if is_within(reference):

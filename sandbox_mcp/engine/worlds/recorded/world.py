@@ -133,7 +133,7 @@ class TapeAnswerBook:
         return found.result if found else None
 
     def missing(self, asked: Deed, after: tuple[Deed, ...]) -> NotRecordedError:
-        """The error about a call that is not on the tape, which names the nearest call that is."""
+        """The error about a call not on the tape, which names the nearest call that is."""
         nearest = next(iter(self.nearest(asked, after)), None)
         told = "no call is recorded at all"
         if nearest:
@@ -338,7 +338,7 @@ def value_of(result: Mapping[str, Any]) -> Any:
 
 
 def text_of(result: Mapping[str, Any]) -> str:
-    """The texts of a result, one below the other; what is not text as JSON."""
+    """The texts of a result, one below the other; other parts as JSON."""
     content: Any = result.get("content") or []
     blocks = cast("list[Any]", content if isinstance(content, list) else [content])
     texts = [value_of({"content": [block]}) for block in blocks]

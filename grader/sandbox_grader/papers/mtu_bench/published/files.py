@@ -50,7 +50,7 @@ class BenchmarkRow:
 class Response:
     """A model's answer to a row: a text from which calls are read, or where there are ``calls``, these and a reply.
 
-    ``meta`` is what is to be kept with the text.
+    ``meta`` is kept with the text.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
 Policy: dates come from the package ``holidays`` (about 250 countries); observed substitutes do not count. A name is
 first sought in the country it mentions ("Canadian Thanksgiving"), then in the phone's own, then among observances
-with a fixed date, then in all others. Within one step: the best match, then what is public, then the name closest in
+with a fixed date, then in all others. Within one step: the best match, then a public holiday, then the name closest in
 length, then the earlier date; among all others, the date that the most people keep. "Day" alone names nothing.
 """
 
@@ -136,7 +136,7 @@ class OfflineHolidays:
             holiday_name: What it is called, roughly; may name a country ("Labour Day in Australia").
             year: Which year's; None outside of 1900 to 2100.
             zone: IANA time zone of the midnight.
-            country: ISO 3166 code of the country that is meant when none is named; one that the library does not
+            country: ISO 3166 code of the country meant when none is named; one that the library does not
                 have is as good as none.
 
         Raises:

@@ -54,7 +54,7 @@ def get_json(
 def answering(source: str) -> Generator[None]:
     """Turn whatever goes wrong while asking a source, or while reading its answer, into ``KnowledgeUnavailable``.
 
-    A missing key, a value of the wrong type and text that is not JSON count as unreadable.
+    A missing key, a value of the wrong type and text other than JSON count as unreadable.
     """
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError

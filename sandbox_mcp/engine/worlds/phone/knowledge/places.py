@@ -50,7 +50,7 @@ _ANCHOR = re.compile(r"^(?P<what>.+?)(?:, ?| (?:in|near|around|close to|next to)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place; what is not known is None, and what is made up is named in ``invented``.
+    """A place; an unknown field is None, and made-up fields are named in ``invented``.
 
     Coordinates in degrees, ``rating`` from 1 to 5, ``distance_km`` from where the search took place.
     """
@@ -208,7 +208,7 @@ def _kind_words(category: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _is_kind(words: tuple[str, ...]) -> bool:
-    """True if all that is asked for is a kind of place, such as "bank"."""
+    """True if everything asked for is a kind of place, such as "bank"."""
     return any(_all_in(words, _kind_words(category)) for category in kinds())
 
 

@@ -69,7 +69,7 @@ OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class UnitTable:
-    """What names mean: ``units`` have the dimension of each, ``factors`` what is multiplied to get from one to another.
+    """What names mean: ``units`` have the dimension of each, ``factors`` the factors to get from one to another.
 
     ``scales`` are those with a zero of their own: a number times the first, plus the second, is the number of kelvins.
     """
@@ -112,7 +112,7 @@ def unit_table() -> UnitTable:
 
 
 def spoken(unit: str, plain: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    """Names of a unit; ``plain`` gives those of one that is not made of others."""
+    """Names of a unit; ``plain`` gives those of one not made of others."""
     yield unit
     yield from TEMPERATURES.get(unit, ())
     yield from OTHERS.get(unit, ())

@@ -2,7 +2,7 @@
 
 Policy: all of it is invented, and follows from the grid cell and the date alone: the usual weather of that place and
 season (``climate``) plus noise that is continuous over the globe and over the days. A forecast is therefore what the
-day will bring when it comes, and what is "current" at an hour lies within its day's minimum and maximum. Days are
+day will bring when it comes, and the "current" weather of an hour lies within its day's minimum and maximum. Days are
 those of the place's own time zone.
 """
 
