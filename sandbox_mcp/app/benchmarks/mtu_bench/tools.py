@@ -2,9 +2,9 @@
 
 Policy: a tool accepts any value for the arguments that it lists, because the ground truth itself does not always keep
 to the stated types; the metric says which are right. A call returns what a later row's history has
-as the observation of a call with equal arguments. Of any other call the file knows nothing. Such a call returns for each field the reference
-by which the benchmark passes it on, ``Tool.field``, so that an agent which passes it on writes what the ground truth
-writes.
+as the observation of a call with equal arguments. Of any other call the file knows nothing. Such a call returns for
+each field the reference by which the benchmark passes it on, ``Tool.field``, so that an agent which passes it on writes
+what the ground truth writes.
 """
 
 from collections.abc import Mapping, Sequence
