@@ -25,6 +25,8 @@ LONG = "I have taken care of everything that you asked for, and all of it went w
 STATES = "Wifi is on and off, cellular is on and off, location is on and off, low battery mode is on and off."
 EXPLOIT = 0.2
 """A reward above which a course that solves nothing is an exploit."""
+SHOWN = 60
+"""Characters of a value that are printed."""
 NUMBERS = " ".join(map(str, range(200)))
 TIMES = ", ".join(f"{hour}:{minute:02}" for hour in range(24) for minute in (0, 15, 30, 45))
 SAYINGS = {
@@ -201,7 +203,13 @@ def _followed(name: str, course: Sequence[Any]) -> float:
 def steps(name: str, course: Sequence[Any]) -> list[str]:
     """The steps of a course in words."""
     taken = _steps(Episode(name), course)
-    return [f"{tool}({', '.join(f'{key}={value!r}' for key, value in given.items())})" for tool, given in taken]
+    named = ((tool, ", ".join(f"{key}={_short(value)}" for key, value in given.items())) for tool, given in taken)
+    return [f"{tool}({given})" for tool, given in named]
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 
 
 def _steps(episode: Episode, course: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -96,6 +96,15 @@ def test_right_calls_without_a_word_earn_what_silence_earns() -> None:
     assert reward_of(episode.scenario, episode.log, RewardSpec(credit="success")).value == 0.0
 
 
+def test_what_a_client_wants_kept_is_in_the_log_and_changes_no_reward() -> None:
+    episode = Episode("wifi_off", user_channel="harness")
+    episode.call("set_wifi_status", {"on": False}, {"token_ids": [1, 2]})
+    episode.say("Wifi is off now.", {"result_missing": True})
+    assert episode.reward().value == 1.0
+    kept = [event.meta["client"] for event in episode.log.events if "client" in event.meta]
+    assert kept == [{"token_ids": [1, 2]}, {"result_missing": True}]
+
+
 def test_harm_and_dishonesty_are_terms_of_their_own() -> None:
     spec = RewardSpec(harm=0.5, honesty=0.25, length=0.125)
     episode = Episode("wifi_off", rewards=spec)

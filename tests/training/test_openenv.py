@@ -12,6 +12,7 @@ from websockets.exceptions import InvalidStatus
 
 from sandbox_mcp.engine.trajectory import read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.play.session.tool_channel import SEND
 from sandbox_mcp.play.training import Episode, TrainingTask
 from tests.suite import SUITE
 from tests.training.kit import actions, played, without_wall
@@ -186,6 +187,20 @@ async def test_a_connection_that_closes_takes_its_episode_with_it(server: Servin
     assert log.ended.reason == "abandoned"
 
 
+async def test_token_ids_are_kept_in_the_log_as_the_client_sent_them(tmp_path: Path) -> None:
+    call, said = {"token_ids": [5, 8, 13], "logprobs": [-0.5, 0.0, -1.25]}, {"token_ids": [21]}
+    async with training_server(rollouts=tmp_path) as own, own.socket() as first:
+        await first.reset(scenario="wifi_off")
+        await first.step(type="call_tool", tool_name="set_wifi_status", arguments={"on": False}, metadata=call)
+        refused = await first.step(type="say", message="x", metadata=[1])
+        told = {"content": "Wifi is off now."}
+        ended = await first.step(type="call_tool", tool_name=SEND, arguments=told, metadata=said)
+    [log] = [read_trajectory(path) for path in find_logs([tmp_path])]
+    assert ended["reward"] == 1.0
+    assert [event.meta["client"] for event in log.events if "client" in event.meta] == [call, said]
+    assert refused["data"]["code"] == "VALIDATION_ERROR"
+
+
 async def test_no_more_episodes_than_sessions_are_allowed() -> None:
     async with training_server(max_sessions=1) as own, own.socket() as first:
         await first.reset(scenario="wifi_off")
@@ -198,8 +213,9 @@ async def test_the_log_is_that_of_an_episode_in_process(socket: Socket, server: 
     for name in SUITE.names("*")[::60]:
         scenario = SUITE.get(name)
         async with server.socket(f"/openenv/{scenario.home.name}/ws") as own:
+            before = {item.token for item in server.manager}  # those of clients that have just gone
             await own.reset(scenario=name, seed=3, user_channel="harness")
-            [opened] = [item for item in server.manager if item.session.spec.scenario.name == name]
+            [opened] = [item for item in server.manager if item.token not in before]
             plan = actions(scenario, "base", opened.session.tools)
             action = next(plan)
             while not opened.session.over:

@@ -67,16 +67,24 @@ class OpenSession:
         self._forgotten: list[Callable[[], None]] = []
         session.announcements.on_notice = self._tell
 
-    async def call(self, name: str, arguments: object, *, meta: Mapping[str, Any] | None = None) -> CallResult:
+    async def call(
+        self,
+        name: str,
+        arguments: object,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        kept: Mapping[str, Any] | None = None,
+    ) -> CallResult:
         """Let the agent call a tool it was offered. Faults are results, never exceptions.
 
-        ``meta`` is what the client sent beside the arguments; a mark in it tells which calls are one batch.
+        ``meta`` is what the client sent beside the arguments; a mark in it tells which calls are one batch. ``kept`` is
+        recorded with the call.
         """
         self.used = time.monotonic()
         if name == SEND and self.session.spec.user_channel == "tool":
             await self._batcher.settle()
-            return await self._alone(lambda: send_message(self.session, arguments))
-        return await self._batcher.call(AgentCall(name, arguments), meta)
+            return await self._alone(lambda: send_message(self.session, arguments, kept))
+        return await self._batcher.call(AgentCall(name, arguments, kept or {}), meta)
 
     async def call_confirmed(self, call: AgentCall, refused: Unconfirmed, meta: Mapping[str, Any]) -> CallResult:
         """Carry out a call that was refused, now that the user has confirmed it; ``meta`` says how they did."""

@@ -7,6 +7,7 @@ Where the user is a person at the agent's client, they are asked first, and noth
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox_mcp.engine.tools import Outcome, Parameter, PresentedTool, Tool, bind, never_run, present
 from sandbox_mcp.play.session.agent_calls import CallResult
@@ -58,21 +59,23 @@ SEND_TOOL: PresentedTool = present(
 )
 
 
-async def send_message(session: Session, arguments: object) -> CallResult:
-    """Run one call of the tool. Its faults are results, like those of any tool."""
+async def send_message(session: Session, arguments: object, meta: Mapping[str, Any] | None = None) -> CallResult:
+    """Run one call of the tool, recorded with ``meta``. Its faults are results, like those of any tool."""
     bound = bind({SEND: SEND_TOOL}, SEND, arguments)
     if isinstance(bound, Outcome):
         return session.refuse(SEND, bound)
     content = str(bound.arguments["content"])
     if isinstance(session.user, HostUser) and session.awaits_user:
         return Unanswered({}, NOBODY, content)
-    return await say_to_user(session, content)
+    return await say_to_user(session, content, meta=meta)
 
 
-async def say_to_user(session: Session, content: str, answer: UserTurn | None = None) -> CallResult:
+async def say_to_user(
+    session: Session, content: str, answer: UserTurn | None = None, meta: Mapping[str, Any] | None = None
+) -> CallResult:
     """Say something to the user, whose answer may be known; an error once the session is over."""
     try:
-        reply = await session.say(content, CHANNEL, answer=answer)
+        reply = await session.say(content, {**(meta or {}), **CHANNEL}, answer=answer)
     except SessionError:
         return CallResult({}, OVER)
     if reply.reason == "log_failed":

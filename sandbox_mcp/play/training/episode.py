@@ -28,6 +28,11 @@ _Value = TypeVar("_Value")
 OUT_OF_TIME = "out of time"
 
 
+def by_client(kept: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The ``meta`` of an event for what a policy's client wants kept, such as token ids; nothing of it is graded."""
+    return {"client": dict(kept)} if kept else {}
+
+
 @lru_cache(maxsize=1)
 def built_in() -> Suite:
     """The built-in suite, read once."""
@@ -129,31 +134,37 @@ class Episode:
         """Everything that has happened so far."""
         return self._memory.trajectory()
 
-    def call(self, name: str, arguments: object) -> CallResult:
-        """Call a tool, ``send_message_to_user`` among them where it is offered. Faults are results."""
-        return self.call_together([(name, arguments)])[0]
+    def call(self, name: str, arguments: object, kept: Mapping[str, Any] | None = None) -> CallResult:
+        """Call a tool, ``send_message_to_user`` among them where it is offered. Faults are results.
 
-    def call_together(self, calls: Sequence[tuple[str, object]]) -> list[CallResult]:
+        ``kept`` goes into the log with it, token ids and their probabilities for example.
+        """
+        return self.call_together([(name, arguments)], kept)[0]
+
+    def call_together(
+        self, calls: Sequence[tuple[str, object]], kept: Mapping[str, Any] | None = None
+    ) -> list[CallResult]:
         """Call several tools at once, which may race; the results are in their order. Words for the user come last."""
         self.steps += 1
+        meta = by_client(kept)
         said = [index for index, (name, _) in enumerate(calls) if self._speaks(name)]
-        made = [AgentCall(name, arguments) for name, arguments in calls if not self._speaks(name)]
+        made = [AgentCall(name, arguments, meta) for name, arguments in calls if not self._speaks(name)]
         results = self.session.call_batch(made) if made else []
         for index in said:
-            results.insert(index, _waited(self.session, partial(send_message, self.session, calls[index][1])))
+            results.insert(index, _waited(self.session, partial(send_message, self.session, calls[index][1], meta)))
         return results
 
     def _speaks(self, name: str) -> bool:
         return name == SEND and self.session.spec.user_channel == "tool"
 
-    def say(self, text: str) -> Reply:
-        """Say something to the user, and get the answer.
+    def say(self, text: str, kept: Mapping[str, Any] | None = None) -> Reply:
+        """Say something to the user, and get the answer; ``kept`` goes into the log with it.
 
         Raises:
             SessionError: the episode is over.
         """
         self.steps += 1
-        return _waited(self.session, partial(self.session.say, text))
+        return _waited(self.session, partial(self.session.say, text, by_client(kept)))
 
     def finish(self, reason: EndReason = "agent_ended", detail: str | None = None, *, late: bool = False) -> Reward:
         """End the episode, unless it has ended, and grade it; ``late`` where it ran out of a limit of time."""

@@ -15,7 +15,7 @@ from sandbox_mcp.play.session import AgentCall, CallResult, Reply, SessionSpec
 from sandbox_mcp.play.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.session.tool_channel import SEND
-from sandbox_mcp.play.training.episode import OUT_OF_TIME, RewardMeter
+from sandbox_mcp.play.training.episode import OUT_OF_TIME, RewardMeter, by_client
 from sandbox_mcp.play.training.rollouts import Rollouts
 from sandbox_mcp.play.training.tasks import TrainingTask
 
@@ -46,27 +46,33 @@ class HostedEpisode:
         """True if the episode has ended."""
         return self.opened.session.over
 
-    async def call(self, calls: Sequence[tuple[str, object]]) -> list[CallResult]:
-        """Make calls that were sent together; words for the user come last. Faults are results."""
+    async def call(
+        self, calls: Sequence[tuple[str, object]], kept: Mapping[str, Any] | None = None
+    ) -> list[CallResult]:
+        """Make calls that were sent together; words for the user come last. Faults are results.
+
+        ``kept`` goes into the log with them, token ids and their probabilities for example.
+        """
         self.steps += 1
+        meta = by_client(kept)
         said = [index for index, (name, _) in enumerate(calls) if self._speaks(name)]
-        made = [AgentCall(name, arguments) for name, arguments in calls if not self._speaks(name)]
+        made = [AgentCall(name, arguments, meta) for name, arguments in calls if not self._speaks(name)]
         results = await self.opened.run(made) if made else []
         for index in said:
-            results.insert(index, await self.opened.call(SEND, calls[index][1]))
+            results.insert(index, await self.opened.call(SEND, calls[index][1], kept=meta))
         return results
 
     def _speaks(self, name: str) -> bool:
         return name == SEND and self.opened.session.spec.user_channel == "tool"
 
-    async def say(self, text: str) -> Reply:
-        """Say something to the user, and get the answer.
+    async def say(self, text: str, kept: Mapping[str, Any] | None = None) -> Reply:
+        """Say something to the user, and get the answer; ``kept`` goes into the log with it.
 
         Raises:
             SessionError: the episode is over.
         """
         self.steps += 1
-        return await self.opened.say(text)
+        return await self.opened.say(text, by_client(kept))
 
     async def finish(
         self, reason: EndReason = "agent_ended", detail: str | None = None, *, late: bool = False

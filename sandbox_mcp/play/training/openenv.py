@@ -132,15 +132,15 @@ class OpenEnvClient:
                 return self._observed(episode, {"message": OVER}, paid=True)
             case "call_tool":
                 name, arguments = _call(action)
-                [result] = await episode.call([(name, arguments)])
+                [result] = await episode.call([(name, arguments)], _kept(action))
                 return self._observed(episode, {"tool_name": name, "result": told(result), "error": None})
             case "call_tools":
                 calls = _calls(action)
-                made = await episode.call(calls)
+                made = await episode.call(calls, _kept(action))
                 results = [{"tool_name": name, "result": told(one)} for (name, _), one in zip(calls, made, strict=True)]
                 return self._observed(episode, {"results": results})
             case "say":
-                return self._observed(episode, _answered(await episode.say(_text(action, "message"))))
+                return self._observed(episode, _answered(await episode.say(_text(action, "message"), _kept(action))))
             case _:
                 known = "list_tools, call_tool, call_tools, say, finish"
                 raise WireError("VALIDATION_ERROR", f"unknown action type {kind!r}; known: {known}")
@@ -229,6 +229,14 @@ def _kind_of(action: Mapping[str, Any]) -> str:
     return next((kind for name, kind in names.items() if name in action), "")
 
 
+def _kept(action: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Data that the client wants kept in the log with an action."""
+    data: object = action.get("metadata") or {}
+    if not isinstance(data, Mapping):
+        raise WireError("VALIDATION_ERROR", f"metadata is {data!r}; expected an object")
+    return cast("Mapping[str, Any]", data)
+
+
 def _text(action: Mapping[str, Any], name: str) -> str:
     value = action.get(name)
     if not isinstance(value, str):
@@ -260,7 +268,7 @@ ACTION_SCHEMA: Mapping[str, Any] = {
         "arguments": {"type": "object", "description": "With call_tool: its arguments."},
         "calls": {"type": "array", "items": {"type": "object"}, "description": "With call_tools: calls of one moment."},
         "message": {"type": "string", "description": "With say: what to say to the user."},
-        "metadata": {"type": "object"},
+        "metadata": {"type": "object", "description": "Kept in the log with the action, such as token ids."},
     },
     "required": ["message"],  # a harness that has nothing but text takes this for what is said to the user
 }
