@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from sandbox_scenarios.model import Fact
+
+from sandbox_grader.claims.equality import READ_AS, is_value_of
 from sandbox_grader.grading.values import is_array, is_number, is_object, within_floats
+from sandbox_mcp.engine.talk.clauses import read
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy
 from sandbox_mcp.engine.talk.values import Mention, mentions
@@ -54,10 +58,10 @@ class Background:
 
     @cached_property
     def rows(self) -> Sequence[ResultRow]:
-        """The objects in results, of many the first: texts and numbers, with the call's and what is known of ids."""
+        """The objects in results, of many the first: texts and numbers, with those of the call and of the same ids."""
         rows, known = list[dict[str, Cell]](), dict[Cell, ResultRow]()
         for arguments, result in self.answers:
-            given, stack = _cells(arguments), [result]
+            given, stack = {f"?{key}": cell for key, cell in _cells(arguments).items()}, [result]
             while stack and len(rows) < _MOST_ROWS:
                 item = stack.pop()
                 if is_array(item):
@@ -91,6 +95,15 @@ class Background:
     def user_said(self) -> str:
         """The user's words in lower case."""
         return "\n".join(self.given).casefold()
+
+    def named(self, fact: Fact) -> bool:
+        """True if the user named one of the values of a fact."""
+        if fact.type in ("name", "text"):
+            return any(str(value).lower() in self.user_said for value in fact.value)
+        talk = read(". ".join(self.given))
+        return fact.type in READ_AS and any(
+            item.kind in READ_AS[fact.type] and is_value_of(item, fact, talk) for item in mentions(talk.text)
+        )
 
     def was_given(self, item: Mention) -> bool:
         """True if the user named a value."""

@@ -91,7 +91,12 @@ def _holds(value: Cell, fact: Fact) -> bool:
 def _by_key(row: ResultRow, key: str) -> Iterator[_Pair]:
     """A value and another of its kind in its row, by the words of their keys."""
     for other, value in row.items():
-        if other != key and value != row[key] and kind_of(value) == kind_of(row[key]) not in ("text", "id"):
+        if (
+            "?" not in (key[:1], other[:1])
+            and other != key
+            and value != row[key]
+            and kind_of(value) == kind_of(row[key]) not in ("text", "id")
+        ):
             own, foreign = (frozenset(name.lower().split("_")) for name in (key, other))
             names = tuple(_also(one - two) for one, two in ((own, foreign), (foreign, own)))
             yield (names[0], names[1]), (row[key], value), ()

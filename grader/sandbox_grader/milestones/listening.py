@@ -15,12 +15,12 @@ from typing import Any, cast
 from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
-from sandbox_grader.claims.deeds import deeds_of, in_own_words
+from sandbox_grader.claims.deeds import deeds_of, in_own_words, told
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
 from sandbox_mcp.engine.talk.clauses import read
-from sandbox_mcp.engine.talk.deeds import kinds_of
+from sandbox_mcp.engine.talk.deeds import KINDS, kinds_of
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 from sandbox_mcp.engine.world.state import Row
 
@@ -158,16 +158,31 @@ class Listener:
         message = cast("Message", self._timeline.events[index])
         for fact, found in zip(facts, findings, strict=True):
             words = self._own_words(index, fact) if fact.type == "deed" and found.outcome != "contrary" else ()
-            told = bool(words) and in_own_words(read(message.content), words)
-            yield Finding("stated", f"says {' or '.join(map(repr, words[:3]))}") if told else found
+            own = bool(words) and in_own_words(read(message.content), words)
+            if not own and found.outcome == "missing" and self._tells_a_deed_about(fact, message, index):
+                yield Finding("stated", "tells that it was done; the value is the user's own")
+            else:
+                yield Finding("stated", f"says {' or '.join(map(repr, words[:3]))}") if own else found
 
     def _own_words(self, index: int, deed: Fact) -> tuple[str, ...]:
         """The words for telling of it that are declared by the tools that did such a deed before a message."""
-        kinds, tools = set(map(str, deed.value)), self._timeline.home.tools
-        done = dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None or call.changes)
-        known = deeds_of(self._timeline.home).kinds
-        fit = [tools[name] for name in done if name in tools and kinds & known[name]]
+        kinds, tools, known = set(map(str, deed.value)), self._timeline.home.tools, deeds_of(self._timeline.home).kinds
+        fit = [tools[name] for name in self._done_before(index) if name in tools and kinds & known[name]]
         return tuple(dict.fromkeys(word for tool in fit for word in tool.said))
+
+    def _done_before(self, index: int) -> Iterable[str]:
+        """The tools that succeeded before a message."""
+        return dict.fromkeys(call.called for call in self._calls_before(index) if call.error is None or call.changes)
+
+    def _tells_a_deed_about(self, fact: Fact, message: Message, index: int) -> bool:
+        """True if a message tells of a deed, and a value that it does not repeat was the user's own wish for it."""
+        if not self.background.named(fact):
+            return False
+        known = deeds_of(self._timeline.home).kinds
+        changed = {call.called for call in self._calls_before(index) if call.changes}
+        kinds = frozenset[str]().union(*(known.get(name, ()) for name in changed)) & KINDS
+        deed = Fact("deed", tuple(sorted(kinds)))
+        return bool(kinds) and told(read(message.content), deed, self.background).outcome == "stated"
 
     def _calls_before(self, index: int) -> Sequence[ToolCall]:
         """The agent's calls before a message."""

@@ -116,7 +116,7 @@ def _from_words(text: str) -> str:
     while place < len(words):
         word = words[place]
         known = word.low in _VOCABULARY or word.low in _DIGITS or word.low == "plus" or word.text == "+"
-        spelt = not known and len(word.text) == 1 and word.text.isupper()
+        spelt = not known and len(word.text) == 1
         read = _read(text, words, place) if known else _code(text, words, place) if spelt else None
         if read is None:
             place += 1
@@ -288,13 +288,15 @@ def _value(said: Sequence[str], before: str, after: str, *, alone: bool) -> str:
 
 
 def _code(text: str, words: Sequence[_Word], place: int) -> tuple[str, int] | None:
-    """A code that is spelled out: two capitals or more, and the digits or words for numbers behind them."""
-    begin = place
-    while place < len(words) and len(words[place].text) == 1 and words[place].text.isupper():
+    """A code that is spelled out: two capitals or three letters, and the digits or words for numbers behind them."""
+    begin, capitals = place, words[place].text.isupper()
+    while place < len(words) and len(words[place].text) == 1 and words[place].text.isupper() == capitals:
         if place > begin and _gap(text, words, place) not in (" ", "-", ". ", ".", ", "):
             break
         place += 1
     letters = "".join(word.text for word in words[begin:place])
+    if not capitals and (len(letters) < _LEAST_DIGITS or letters[0] in "ai"):
+        return None
     digits, end = "", place
     while end < len(words) and _gap(text, words, end) in (" ", "-", ", "):
         low = words[end].low

@@ -121,7 +121,9 @@ _TIME = any_case(
     r"|(?=[12]\d\.\d\d ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
     r"|(?=\d)(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d"
-    r"|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with)\b|[.,!?;)\n](?!\d)|$))"
+    r"|2[0-3])"
+    r"(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with"
+    r"|(?:to|till|until) \d{1,2})\b|[.,!?;)\n](?!\d)|$))"
 )
 _OF_DAY = any_case(
     r"(?:,? (?:tomorrow|today|tonight|sharp))?,?(?: in the| this| that| tomorrow| on \w{3,6}day)? (morning|afternoon"
