@@ -55,7 +55,6 @@ _UNDONE_IT = Lazy(
 )
 """A denial of what was just told."""
 _IT = Lazy(r"\b(?:it|that|this|they|both|everything|so|failed|failure|any of \w+)\b")
-_FIRST_TRY = Lazy(r"\b(?:first|at first|initially|before that|attempts?|tried|tries|try|earlier|originally|until)\b")
 _PRONOUN_OR_NOTHING = Lazy(
     r"(?: (?:it|that|this|them|him|her|so|to (?:him|her|them)|yet|in the end|after all|though|either|any of (?:it"
     r"|that|them)))*\W*$"
@@ -101,9 +100,7 @@ def _heard_in(
     if undone and was_told and not _IT.search(undone[0]):
         undone = None  # "the picture, I'm sorry to say, I couldn't do", behind what was done
     if undone and not clause.hedges and not _ELSE.search(text):
-        sentence = talk.sentence_text(clause.sentence)
-        why = f"says that it was not done: {shown!r}"
-        return doubtful(why) if was_told and _FIRST_TRY.search(sentence) else contrary(why)
+        return contrary(f"says that it was not done: {shown!r}")
     denied = _denied(clause, verbs)
     if clause.denials and _of_somebody(talk, clause, back, denied is None):
         return before

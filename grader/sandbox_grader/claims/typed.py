@@ -158,8 +158,6 @@ def _how(
         return "swapped"
     sentence = talk.clause_at(item.start).sentence
     run = [other for other in peers if talk.clause_at(other.start).sentence == sentence]
-    if fact.type == "phone" and _several_phones(talk, others, peers):
-        return "listed"
     if how == "said" and len(run) >= _LISTED and len(mine) < len(run) / 2 and _is_run(talk, item, run):
         return "candidate"
     return how
@@ -247,13 +245,6 @@ def _mislabelled(talk: Talk, fact: Fact, item: Mention, peers: Sequence[Mention]
         return False
     behind = _NEXT_VALUE.split(talk.low[item.end :][:_APART])[0]
     return lead.rfind(fact.attribute.lower()) < wrong and fact.attribute.lower() not in behind
-
-
-def _several_phones(talk: Talk, others: Sequence[Fact], peers: Sequence[Mention]) -> bool:
-    """True if two more telephone numbers are told, where one was asked for."""
-    if any(other.type == "phone" for other in others):
-        return False
-    return len({item.value for item in peers if item.kind == "phone" and standing(talk, item.start) == "said"}) >= 2
 
 
 def _is_run(talk: Talk, item: Mention, run: Sequence[Mention]) -> bool:

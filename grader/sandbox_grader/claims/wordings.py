@@ -28,8 +28,8 @@ _ASKS = Lazy(r".*\?\s*$|(?:which|who|what|when|where|how)\b")
 _WORD = Lazy(r"[^\W\d_]+|\d+")
 _JOINED = Lazy(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 """Letters of scripts that put no space between words."""
-_OTHERS, _SHORT, _TITLE, _SEVERAL, _MANY = 3, 3, 6, 4, 5
-"""People nobody asked for that make a list, words of an item and of a title, other items in doubt and as candidates."""
+_SHORT, _TITLE, _SEVERAL, _MANY = 3, 6, 4, 5
+"""Words of an item and of a title, other items in doubt and as candidates."""
 _SEPARATOR = Lazy(r"\s*[,;/\n]+\s*(?:and |or )?|\s+(?:and|or)\s+")
 _LEAD = any_case(
     r"^(?:(?:it |he |she |they )?(?:is|was|are) |or |and |maybe |perhaps |else |either |in |at |from |by |the |an? |to "
@@ -99,8 +99,6 @@ def _how(
         return kind
     if "either " in talk.low and is_either(talk, span[0], _candidates(talk, span, others)):
         return "or"
-    if fact.type == "name" and _among_names(talk, span[0], fact, others, back):
-        return "listed"
     return how
 
 
@@ -216,18 +214,6 @@ def _is_candidate(item: str, back: Background) -> bool:
     """True if an item of a row is a name, a number or something that a tool answered."""
     words = item.split()
     return bool(words) and (words[0][0].isupper() or words[0][0].isdigit() or item.lower() in back.known)
-
-
-def _among_names(talk: Talk, start: int, fact: Fact, others: Sequence[Fact], back: Background) -> bool:
-    """True if three more people stand in the same sentence who were neither asked for nor named by the user."""
-    text = talk.sentence_text(talk.clause_at(start).sentence)
-    own = _own_words(fact, others)
-    more = {
-        name for name in back.names
-        if own.isdisjoint(_WORD.findall(name.lower())) and name.lower() not in back.user_said
-        and name.split()[0].lower() in text and wording(name.split()[0]).search(text)
-    }  # fmt: skip
-    return len(more) >= _OTHERS
 
 
 def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> str | None:

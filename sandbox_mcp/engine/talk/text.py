@@ -116,7 +116,6 @@ _THIN_THOUSANDS = Lazy("(?<=\\d)[\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
 _TIMES = Lazy(r"(?<=\d)(?:\*| \* )(?=\d)")
 """An asterisk that multiplies; all others are markdown."""
 _LINK = Lazy(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
-_STRUCK = any_case(r"~~([^~\n]{1,600})~~|<(?:del|s|strike)>([^<\n]{1,600})</(?:del|s|strike)>")
 _TAG = any_case(
     r"</?(?:(br|p|div|li|ul|ol|tr|h[1-6]|hr|table)|a|b|big|code|em|font|i|img|mark|small|span|strong|su[bp]|(t[dh])|u)"
     r"(?:[ \n/][^<>]{0,300})?>"
@@ -166,7 +165,8 @@ def plain(message: str) -> str:
     text = without_code(without_reasoning(message))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
-    text = _without_tags(text)
+    if "<" in text:
+        text = _TAG.sub(lambda tag: "\n" if tag[1] else " ; " if tag[2] else "", text)
     if "|" in text:
         text = _with_columns_named(text)
     if "*" in text:
@@ -192,24 +192,10 @@ def plain(message: str) -> str:
     return _MANY_SPACES.sub(" ", text)
 
 
-def _without_tags(text: str) -> str:
-    """A text without struck passages, which become denials, and without the tags of HTML."""
-    if "~~" in text or "</" in text:
-        text = _STRUCK.sub(_untrue, text)
-    if "<" not in text:
-        return text
-    return _TAG.sub(lambda tag: "\n" if tag[1] else " ; " if tag[2] else "", text)
-
-
 def lowered(text: str) -> str:
     """A text in lower case, every letter in its place."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(char.lower()[0] for char in text)
-
-
-def _untrue(struck: re.Match[str]) -> str:
-    """Text that is struck through, as an untrue statement on a line of its own."""
-    return f"\nIt is not true that {struck[1] or struck[2]}\n"
 
 
 def _with_columns_named(text: str) -> str:

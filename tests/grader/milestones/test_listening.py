@@ -55,3 +55,17 @@ def test_a_deed_is_told_by_a_claim_of_it_and_not_by_a_plan_or_another_deed(name:
     assert score(f"Done. I texted {right}.") == 1
     assert score(f"I will text {right}.") < 1
     assert score(f"I deleted {right}.") < 1
+
+
+def test_what_the_user_named_need_not_be_said_again_where_the_deed_is_told() -> None:
+    log, scenario = solved(Suite().get("office_new_phone")), Suite().get("office_new_phone")
+    last = max(n for n, event in enumerate(log.events) if isinstance(event, Message) and event.sender == "agent")
+
+    def score(said: str) -> float:
+        events = list(log.events)
+        events[last] = replace(events[last], content=said)
+        return grade(replace(log, events=tuple(events)), scenario).score or 0
+
+    assert score("All done, your account is updated.") == 1
+    assert score("Your account now has the phone number 555-027-0818.") < 1
+    assert score("I'll update your account.") < 1
