@@ -107,7 +107,10 @@ def test_a_row_of_what_stands_in_the_same_place_of_the_results_is_in_doubt() -> 
     [
         ({"time": "10:00"}, "It's in your calendar on Wednesday, from ten to eleven in the morning."),
         ({"text": ["vgr"]}, "Two of them. Dot v g r and dot p x m."),
-        ({"deed": "add"}, "The vet is saved. The cat picture, I'm sorry to say, I couldn't do: entries hold no pictures."),
+        (
+            {"deed": "add"},
+            "The vet is saved. The cat picture, I'm sorry to say, I couldn't do: entries hold no pictures.",
+        ),
         ({"deed": "remove"}, "That was your dentist's, and I've taken her out of your contacts."),
     ],
 )
