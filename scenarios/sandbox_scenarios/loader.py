@@ -599,17 +599,19 @@ class Suite:
         name, base = str(entry["name"]), entry.get("extends")
         if base is None:
             return [ScenarioLink(file, number, {})]
-        found = None if base in (*via, name) else self._find(base)
-        if found is None:
-            why_not = f"unknown {base!r}; {closest(base, self._seeming)}"
-            if base in (*via, name):  # told alike wherever the circle was entered
-                circle = (*via, name)[(*via, name).index(base) :]
-                first = circle.index(min(circle))
-                circle = (*circle[first:], *circle[:first])
-                name, why_not = circle[-1], f"itself by way of {' > '.join((*circle, circle[0]))}"
-                file, number = self._find(name) or (file, number)
-            line = file.lines.of(("scenarios", number, "extends"))
-            raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {why_not}")
-        rest = self._known.chains.get(base) or self._chain(*found, (*via, name))
-        self._known.chains[base] = rest
+        circular = base in (*via, name)
+        rest = None if circular else self._known.chains.get(base)
+        if rest is None:
+            found = None if circular else self._find(base)
+            if found is None:
+                why_not = f"unknown {base!r}; {closest(base, self._seeming)}"
+                if base in (*via, name):  # told alike wherever the circle was entered
+                    circle = (*via, name)[(*via, name).index(base) :]
+                    first = circle.index(min(circle))
+                    circle = (*circle[first:], *circle[:first])
+                    name, why_not = circle[-1], f"itself by way of {' > '.join((*circle, circle[0]))}"
+                    file, number = self._find(name) or (file, number)
+                line = file.lines.of(("scenarios", number, "extends"))
+                raise ScenarioFileError(file.path, line, f"scenario {name!r}: extends {why_not}")
+            rest = self._known.chains[base] = self._chain(*found, (*via, name))
         return [ScenarioLink(file, number, rest[0].merged()), *rest]

@@ -41,6 +41,8 @@ def _deep(base: Any, branch: dict[str, Any]) -> dict[str, Any]:
     for key, value in branch.items():
         if value is None:
             merged.pop(key, None)
+        elif type(value) is str or type(value) is int:  # most cells of the thousand rows that a generator makes
+            merged[key] = value
         elif isinstance(value, dict):
             merged[key] = _deep(merged.get(key), cast("dict[str, Any]", value))
         elif is_addition(key, value):

@@ -23,6 +23,8 @@ _WRITTEN: Mapping[str, str] = {
 }
 """How a file has values of a type, where that is easily mistaken."""
 _TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
+_PLAIN: Mapping[str, type] = {"string": str, "integer": int}
+"""Types of cells that may stand as they are written."""
 
 
 def labels_of(home: World, table: str, rows: Any) -> Iterable[str]:
@@ -74,6 +76,11 @@ class ScenarioRows:
             raise ProblemError((*before, place, name), "expected a mapping of labels to rows")
         found: dict[str, dict[str, Cell]] = {}
         columns = {column.name for column in schema.columns}
+        plain = {
+            column.name: _PLAIN[column.type]
+            for column in schema.columns
+            if column.type in _PLAIN and not (column.role or column.item_role or column.choices)
+        }
         for label, row in cast("dict[str, Any]", labelled).items():
             where = (*before, place, name) if schema.single else (*before, place, name, str(label))
             key = self._resolver.row_id(name, str(label))
@@ -88,7 +95,9 @@ class ScenarioRows:
             cells: dict[str, Cell] = {schema.key: key}
             for column in schema.columns[1:]:
                 written = given.get(column.name)
-                if written is None and column.default is not REQUIRED:
+                if type(written) is plain.get(column.name) and not (type(written) is str and written.startswith("@")):
+                    cells[column.name] = written  # as it stands, like most cells
+                elif written is None and column.default is not REQUIRED:
                     cells[column.name] = column.default
                 elif written is None and not column.nullable:
                     raise ProblemError(where, f"the row lacks {column.name!r} of table {schema.name!r}")

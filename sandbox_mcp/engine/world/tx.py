@@ -6,7 +6,7 @@ the wrong kind, an effect that was not declared) is a fault of the world, never 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -14,6 +14,7 @@ from sandbox_mcp.engine.world.clock import to_local, to_timestamp
 from sandbox_mcp.engine.world.effects import EffectKind, Effects
 from sandbox_mcp.engine.world.faults import DuplicateError, NoDataError, UndeclaredEffectError
 from sandbox_mcp.engine.world.fixed import FixedRows, fixed_rows
+from sandbox_mcp.engine.world.ordered import OrderedRows, in_order
 from sandbox_mcp.engine.world.schema import REQUIRED, TableSchema
 from sandbox_mcp.engine.world.state import Cell, Row
 from sandbox_mcp.engine.world.tables import Id, Table, as_cell, cells_of, checked_cell, row_of, schema_of
@@ -65,6 +66,22 @@ class Tx:
         for name, value in wanted.items():
             found = [cells for cells in found if cells[name] == value]
         return [row_of(table, cells) for cells in found]
+
+    def ordered(self, table: type[_R], *by: str, **equal: Any) -> Sequence[_R]:
+        """The rows of a table by columns, each made when it is looked at, so that a page of thousands costs a page.
+
+        Rows that are alike in these columns come oldest first; ``column=value`` is as in :meth:`all`.
+        """
+        schema = schema_of(table)
+        self._check_columns(schema, dict.fromkeys(by) | equal)
+        wanted = {name: as_cell(value) for name, value in equal.items()}
+        fixed = self._fixed(table)
+        if fixed is not None:
+            return sorted(fixed.matching(table, wanted), key=lambda row: [cells_of(row)[name] for name in by])
+        transaction, name = self.transaction, schema.name
+        transaction.reads.add((name, None, None))
+        found = in_order(transaction.seen(name), by, wanted, kept=name not in transaction.edited)
+        return OrderedRows(found, lambda cells: row_of(table, cells))
 
     def one(self, table: type[_R], **equal: Any) -> _R:
         """The only row of a table, or the only one in which columns have these values.

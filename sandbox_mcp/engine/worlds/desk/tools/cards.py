@@ -1,7 +1,7 @@
 """Cards of people who bought or asked, and what was dealt with them."""
 
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, has, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, has, page_of
 from sandbox_mcp.engine.worlds.desk.tables import ContactCard, Deal
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -50,8 +50,7 @@ def list_deals(tx: Tx, card: str = "", kind: str = "", page: int = 1) -> Deals:
         kind: Only of this kind: offer, bill or call.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Deal) if card in ("", one.card) and kind in ("", one.kind)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.number)), page)
+    rows, of = page_of(tx.ordered(Deal, "day", "number", **asked(card=card, kind=kind)), page)
     return {"rows": rows, **of}
 
 

@@ -1,7 +1,7 @@
 """Customers, what they were billed and what they paid, and their holds."""
 
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, has, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, has, page_of
 from sandbox_mcp.engine.worlds.desk.tables import Customer, Invoice, Payment
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -54,8 +54,7 @@ def list_invoices(tx: Tx, customer: str = "", kind: str = "", page: int = 1) -> 
         kind: Only of this kind: invoice or credit.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Invoice) if customer in ("", one.customer) and kind in ("", one.kind)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.number)), page)
+    rows, of = page_of(tx.ordered(Invoice, "day", "number", **asked(customer=customer, kind=kind)), page)
     return {"rows": rows, **of}
 
 
@@ -68,8 +67,7 @@ def list_payments(tx: Tx, customer: str = "", status: str = "", page: int = 1) -
         status: Only with this status: booked or returned.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Payment) if customer in ("", one.customer) and status in ("", one.status)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.number)), page)
+    rows, of = page_of(tx.ordered(Payment, "day", "number", **asked(customer=customer, status=status)), page)
     return {"rows": rows, **of}
 
 

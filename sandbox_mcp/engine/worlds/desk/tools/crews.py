@@ -2,7 +2,7 @@
 
 from sandbox_mcp.engine.world.faults import DuplicateError
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, page_of
 from sandbox_mcp.engine.worlds.desk.tables import Booking, FitterCrew, Job, Trip
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -53,8 +53,7 @@ def list_jobs(tx: Tx, day: str = "", page: int = 1) -> _Jobs:
         day: Only on this day.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Job) if day in ("", one.day)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.number)), page)
+    rows, of = page_of(tx.ordered(Job, "day", "number", **asked(day=day)), page)
     return {"rows": rows, **of}
 
 

@@ -2,7 +2,7 @@
 
 from sandbox_mcp.engine.world.faults import DuplicateError
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, page_of
 from sandbox_mcp.engine.worlds.desk.tables import Duty, Employee
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -25,10 +25,7 @@ def list_duties(tx: Tx, depot: str = "", person: str = "", day: str = "", page: 
         day: Only on this day.
         page: Page of the list.
     """
-    found = [
-        one for one in tx.all(Duty) if depot in ("", one.depot) and person in ("", one.person) and day in ("", one.day)
-    ]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.part, one.number)), page)
+    rows, of = page_of(tx.ordered(Duty, "day", "part", "number", **asked(depot=depot, person=person, day=day)), page)
     return {"rows": rows, **of}
 
 

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from sandbox_mcp.engine.world.faults import DuplicateError
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, page_of
 from sandbox_mcp.engine.worlds.desk.tables import CarrierClaim, DailyRate, Handover, Parcel, ParcelScan, Tariff
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -66,8 +66,7 @@ def list_parcels(tx: Tx, carrier: str = "", service: str = "", page: int = 1) ->
         service: Only with this service.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Parcel) if carrier in ("", one.carrier) and service in ("", one.service)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.labelled, one.number)), page)
+    rows, of = page_of(tx.ordered(Parcel, "labelled", "number", **asked(carrier=carrier, service=service)), page)
     return {"rows": rows, **of}
 
 
@@ -95,8 +94,7 @@ def list_scans(tx: Tx, parcel: str = "", page: int = 1) -> Scans:
         parcel: Only of the parcel of this number.
         page: Page of the list.
     """
-    found = [one for one in tx.all(ParcelScan) if parcel in ("", one.parcel)]
-    rows, of = page_of(sorted(found, key=_day), page)
+    rows, of = page_of(tx.ordered(ParcelScan, "day", **asked(parcel=parcel)), page)
     return {"rows": rows, **of}
 
 
@@ -109,8 +107,7 @@ def list_handovers(tx: Tx, parcel: str = "", day: str = "", page: int = 1) -> Ha
         day: Only on this day.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Handover) if parcel in ("", one.parcel) and day in ("", one.day)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.parcel)), page)
+    rows, of = page_of(tx.ordered(Handover, "day", "parcel", **asked(parcel=parcel, day=day)), page)
     return {"rows": rows, **of}
 
 
@@ -122,8 +119,7 @@ def list_tariffs(tx: Tx, carrier: str = "", page: int = 1) -> Tariffs:
         carrier: Only of this carrier.
         page: Page of the list.
     """
-    found = [one for one in tx.all(Tariff) if carrier in ("", one.carrier)]
-    rows, of = page_of(sorted(found, key=lambda one: one.since), page)
+    rows, of = page_of(tx.ordered(Tariff, "since", **asked(carrier=carrier)), page)
     return {"rows": rows, **of}
 
 
@@ -135,8 +131,7 @@ def list_rates(tx: Tx, currency: str = "", page: int = 1) -> Rates:
         currency: Only of this currency, such as SEK.
         page: Page of the list.
     """
-    found = [one for one in tx.all(DailyRate) if currency in ("", one.currency)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.currency)), page)
+    rows, of = page_of(tx.ordered(DailyRate, "day", "currency", **asked(currency=currency)), page)
     return {"rows": rows, **of}
 
 

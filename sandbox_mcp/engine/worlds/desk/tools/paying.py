@@ -1,7 +1,7 @@
 """Suppliers, their bills, what came in for these, and payments from our accounts."""
 
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, has, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, has, page_of
 from sandbox_mcp.engine.worlds.desk.tables import BankAccount, GoodsReceipt, Payout, Supplier, SupplierBill
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -60,8 +60,7 @@ def list_bills(tx: Tx, supplier: str = "", status: str = "", page: int = 1) -> B
         status: Only with this status: open or paid.
         page: Page of the list.
     """
-    found = [one for one in tx.all(SupplierBill) if supplier in ("", one.supplier) and status in ("", one.status)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.received, one.number)), page)
+    rows, of = page_of(tx.ordered(SupplierBill, "received", "number", **asked(supplier=supplier, status=status)), page)
     return {"rows": rows, **of}
 
 
@@ -73,8 +72,7 @@ def list_receipts(tx: Tx, purchase: str = "", page: int = 1) -> Receipts:
         purchase: Only under this purchase number.
         page: Page of the list.
     """
-    found = [one for one in tx.all(GoodsReceipt) if purchase in ("", one.purchase)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.purchase)), page)
+    rows, of = page_of(tx.ordered(GoodsReceipt, "day", "purchase", **asked(purchase=purchase)), page)
     return {"rows": rows, **of}
 
 

@@ -2,7 +2,7 @@
 
 from sandbox_mcp.engine.world.faults import DuplicateError
 from sandbox_mcp.engine.world.tx import Tx
-from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, has, page_of
+from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, has, page_of
 from sandbox_mcp.engine.worlds.desk.tables import Correction, Recount, StockCount, StockItem, StockMove
 from sandbox_mcp.engine.worlds.desk.world import desk
 
@@ -62,8 +62,7 @@ def list_moves(tx: Tx, item: str = "", kind: str = "", page: int = 1) -> _Moves:
         kind: Only of this kind: in, out or reversal.
         page: Page of the list.
     """
-    found = [one for one in tx.all(StockMove) if item in ("", one.item) and kind in ("", one.kind)]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.number)), page)
+    rows, of = page_of(tx.ordered(StockMove, "day", "number", **asked(item=item, kind=kind)), page)
     return {"rows": rows, **of}
 
 
@@ -77,10 +76,7 @@ def list_counts(tx: Tx, item: str = "", day: str = "", team: str = "", page: int
         team: Only by this team.
         page: Page of the list.
     """
-    found = [
-        one for one in tx.all(StockCount) if item in ("", one.item) and day in ("", one.day) and team in ("", one.team)
-    ]
-    rows, of = page_of(sorted(found, key=lambda one: (one.day, one.item)), page)
+    rows, of = page_of(tx.ordered(StockCount, "day", "item", **asked(item=item, day=day, team=team)), page)
     return {"rows": rows, **of}
 
 
