@@ -14,7 +14,8 @@
 
 Some modules are run by themselves: ``python -m bench.tau_bench`` holds metrics against tau-bench's rewards, and
 ``bench.weakened`` counts the weakened milestones that deep lint finds; ``bench.soak`` puts clients on a server for
-minutes, ``bench.drafts`` writes a table of docs/authoring.md, ``bench.train_acts`` learns the scripted user's weights.
+minutes, ``bench.drafts`` writes a table of docs/authoring.md, ``bench.train_acts`` learns the scripted user's
+weights, and ``bench.heard`` tells what today's scripted user says to the agents of recorded sessions.
 """
 
 import sys

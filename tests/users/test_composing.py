@@ -177,6 +177,25 @@ def test_leave_given_before_is_not_given_again_word_for_word() -> None:
     assert anyio.run(user.respond, asked).says == script.confirm
 
 
+def test_where_it_is_is_not_where_something_else_is() -> None:
+    script = Script(
+        answers=(
+            Answer(("where", "address"), "It's pinned in the reminder."),
+            Answer(("where are you", "your position"), "Somewhere in Chicago."),
+        )
+    )
+    asked = "I have no way to read your position. Could you tell me where you are, an address or a landmark?"
+    wish = "How far is the tailor's?"
+    assert hears(asked, wish=wish, script=script) == "Somewhere in Chicago."
+    assert hears(asked, asked, wish=wish, script=script) is None
+
+
+def test_its_own_reason_is_given_once_for_refusing_less_than_its_wish() -> None:
+    script = Script(confirm="No, without the coordinates he won't find me.")
+    offer = "I can't read the coordinates. I could text Ilse only that you have hurt your ankle. Would you like that?"
+    assert hears(offer, wish="Text Ilse my coordinates.", script=script) == script.confirm
+
+
 @each(
     ("asked", "says"),
     [

@@ -327,19 +327,23 @@ _OF_ONESELF = any_case(r"\b(?:here|I am|I'm|where I|home|outside|my (?:location|
 def whereabouts(answers: Iterable[Answer], asking: str, place: str, said: Iterable[str]) -> list[str]:
     """Where the user is, in the script's words or its own, and the answers to the rest of a question.
 
-    Empty where it is not asked, or where all has been said.
+    Without what has been said, unless that is all; empty where it is not asked.
     """
     bare = plain(asking)
     rest = _OWN_PLACE.sub(" ", bare)
     if rest == bare:
         return []
     name = place.strip(".").partition(" ")[2]
-    own = [item.say for item in hearing(answers, asking) if _is_of_oneself(item, name)]
+    known = list(answers)
+    own = [item.say for item in hearing(known, asking) if _is_of_oneself(item, name)]
+    own = own or [item.say for item in known if any(map(_OWN_PLACE.search, item.about))]
     city = _CITY.search(bare)
     untold = [words for words in ((place, HERE) if city else (HERE, place)) if words and words not in said]
     told = own or untold[:1]
-    more = [] if names_nothing(rest) or not told else [item.say for item in hearing(answers, rest)]
-    return [words for words in dict.fromkeys([*told, *more]) if words not in said]
+    beside = hearing(known, rest) if told and not names_nothing(rest) else []
+    more = [item.say for item in beside if "where" not in item.about or "where" in rest]  # not of other places
+    every = list(dict.fromkeys([*told, *more])) or [place or HERE]
+    return [words for words in every if words not in said] or every
 
 
 def _is_of_oneself(answer: Answer, place: str) -> bool:

@@ -130,6 +130,8 @@ class _Standing:
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
         answers = [item for item in self._script.answers if composing.can_be_granted(item, reading)]
         if here := composing.whereabouts(answers, asking, self._place, self._said):
+            if self._said.issuperset(here) and reading.has(Act.GIVES_UP):
+                return self._move_on(reading)
             self._said.update(here)
             return self._wait(" ".join(here))
         about = composing.hearing(answers, asking)
@@ -201,7 +203,8 @@ class _Standing:
         again = [item for item in granted if item.say in self._said and item.say not in self._script.does]
         self._said.update(item.say for item in (*granted, *waived, *asked))
         agreed = [item.say for item in waived or granted if item not in again] or [self._script.confirm]
-        pity = [PITY] if composing.refused_part(reading, self._wish) and not waived and not granted else []
+        refused_part = not _NO.match(agreed[0]) and composing.refused_part(reading, self._wish)
+        pity = [PITY] if refused_part and not waived and not granted else []
         return " ".join([*pity, *agreed, *(item.say for item in asked)])
 
     def decline(self, line: Line, reading: ActReading) -> str | None:
@@ -225,6 +228,10 @@ class _Standing:
                 return " ".join([*refusal, wish])
         if self._declined:
             return None
+        no = self._script.confirm
+        if _NO.match(no) and no not in self._said and not line.met and not refused:
+            self._said.add(no)
+            return self._wait(no)  # its own reason for refusing what is less than its wish
         self._said.update(refused)
         if line.calls is not None and not (line.met or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)):
             return self._wait(" ".join(refused) or NO_MORE)  # what it wants is still to come
