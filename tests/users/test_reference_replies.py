@@ -11,6 +11,9 @@ from sandbox_mcp.engine.worlds import DEFAULT, names
 from sandbox_mcp.play.session.rehearsal import RehearsalStage, filled_reply
 from tests.suite import SUITE
 
+COMPOSITES = ("phone+office",)
+"""Worlds side by side in which built-in scenarios take place."""
+
 
 def misread(scenario: Scenario) -> Iterator[str]:
     """The replies of its solutions after which the user does what it must not."""
@@ -52,6 +55,7 @@ def _parts() -> Iterator[tuple[str, int, int]]:
     for world in names():
         parts = 4 if world == DEFAULT else 1
         yield from ((world, part, parts) for part in range(parts))
+    yield from ((world, 0, 1) for world in COMPOSITES)
 
 
 @pytest.mark.parametrize(("world", "part", "parts"), list(_parts()))
@@ -63,4 +67,4 @@ def test_a_user_goes_on_after_each_reply_of_a_reference_solution_and_leaves_afte
 
 
 def test_all_scenarios_are_of_these_worlds() -> None:
-    assert sum(len(SUITE.names(world)) for world in names()) == len(SUITE.names("*"))
+    assert sum(len(SUITE.names(world)) for world in (*names(), *COMPOSITES)) == len(SUITE.names("*"))

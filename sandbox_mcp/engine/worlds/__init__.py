@@ -30,6 +30,7 @@ BUILT_IN = {
     "phone": "sandbox_mcp.engine.worlds.phone:phone",
     "office": "sandbox_mcp.engine.worlds.office:office",
     "desk": "sandbox_mcp.engine.worlds.desk:desk",
+    "hotline": "sandbox_mcp.engine.worlds.hotline:hotline",
     **{name: f"sandbox_mcp.engine.worlds.lookups.{name}:{name}" for name in LOOKUPS},
 }
 """Where our own worlds are declared."""

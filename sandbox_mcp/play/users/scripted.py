@@ -117,15 +117,16 @@ class _Standing:
         reading = _read(line, self._wish)
         if self._declined and reading.act in _NOTHING_NEW:
             return self._next_wish()
-        undone = [item for item in self._script.answers if item.say in self._script.does and item.say not in self._said]
-        if asked := composing.hearing(undone, composing.requests(line.text)):
+        acts = [item for item in self._script.answers if item.say in self._script.does]
+        if asked := composing.hearing(acts, composing.requests(line.text)):
             return self.facts(line, reading, asked)  # what it is asked to do itself is no offer, whatever it follows
         return POLICY[reading.act](self, line, reading)
 
     def facts(self, line: Line, reading: ActReading, acts: Sequence[Answer] = ()) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence.
 
-        ``acts`` are asked of it elsewhere in the message, and done in the order in which they are named there.
+        ``acts`` are asked of it elsewhere in the message, and done in the order in which they are named there, also if
+        they were done before.
         """
         asking = reading.text(Act.ASKS, Act.OPEN) or reading.asking or line.text
         answers = [item for item in self._script.answers if composing.can_be_granted(item, reading)]
@@ -138,7 +139,7 @@ class _Standing:
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
         known = about or composing.hearing(answers, around)
         known = [*known, *(item for item in acts if item not in known)]
-        fresh = [item for item in known if item.say not in self._said]
+        fresh = [item for item in known if item.say not in self._said or item in acts]  # a key may be pressed twice
         chosen = composing.untold(composing.unstated(fresh or known, reading, line.text), self._wish)
         if self._script.does:
             acts = [item for item in fresh if item.say in self._script.does]

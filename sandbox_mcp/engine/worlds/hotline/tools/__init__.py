@@ -1,0 +1,1 @@
+"""Tools of the hotline, and acts of its callers."""
