@@ -17,17 +17,19 @@ PUBLISHED = {
     "grader/sandbox_grader/milestones/history.py",
 }
 """What a paper printed, what reads ToolSandbox's own material, and what reckons as its code does: theirs is a phone."""
+OF_WORLDS = ("sandbox_mcp/engine/worlds/", "scenarios/sandbox_scenarios/hard/")
+"""Worlds, and the generators of scenarios in them, which are no less about their world than a scenario file is."""
 COMMON = {"phone_number"}
 """What any world may call the column that says who is reached."""
 
 
 def sources(words: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
-    """The modules outside of the worlds that hold one of these words, wherever it stands in them."""
+    """The modules outside of the worlds and their families that hold one of these words, wherever it stands in them."""
     any_word = re.compile("|".join(map(re.escape, words)))
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
-            if not place.startswith("sandbox_mcp/engine/worlds/"):
+            if not place.startswith(OF_WORLDS):
                 source = path.read_text(encoding="utf-8")
                 if any_word.search(source):
                     yield place, ast.parse(source)

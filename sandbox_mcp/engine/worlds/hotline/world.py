@@ -89,8 +89,8 @@ hotline = World(
     ),
     policy=(
         "Callers read out the plate, the display and the gauge, press keys and turn the valve when you ask for it. "
-        "Keys are F1 to F6, and a sequence has four of them; three wrong sequences lock the heating for good. Lists come "
-        "in pages of 20. Days are written like 2027-03-08, pressures in your records are tenths of a bar."
+        "Keys are F1 to F6, and a sequence has four of them; three wrong sequences lock the heating for good. "
+        "Lists come in pages of 20. Days are written like 2027-03-08, pressures in your records are tenths of a bar."
     ),
     user=(
         "You stand in front of your heating and call the hotline of its maker. You can read its plate, its display and "

@@ -20,26 +20,26 @@ KEYS, MOST_WRONG = 4, 3
 LOCKED, RUNNING, BURST = "LOCKED", "RUN", "E-99"
 HIGHEST = 30
 """Tenths of a bar above which the relief valve opens and the heating is out of order."""
-HeatingKey = Literal["F1", "F2", "F3", "F4", "F5", "F6"]
+_HeatingKey = Literal["F1", "F2", "F3", "F4", "F5", "F6"]
 _R = TypeVar("_R", bound=Table)
 
 
-class PageTitle(TypedDict):
+class _PageTitle(TypedDict):
     """A page of the manual without its text."""
 
     number: str
     title: str
 
 
-class PageTitles(TypedDict):
+class _PageTitles(TypedDict):
     """Titles of the manual, and how many pages the list has."""
 
-    rows: list[PageTitle]
+    rows: list[_PageTitle]
     total: int
     pages: int
 
 
-class BulletinHead(TypedDict):
+class _BulletinHead(TypedDict):
     """A bulletin without its text."""
 
     number: str
@@ -47,15 +47,15 @@ class BulletinHead(TypedDict):
     subject: str
 
 
-class BulletinHeads(TypedDict):
+class _BulletinHeads(TypedDict):
     """Bulletins, oldest first, and how many pages the list has."""
 
-    rows: list[BulletinHead]
+    rows: list[_BulletinHead]
     total: int
     pages: int
 
 
-class FoundUnits(TypedDict):
+class _FoundUnits(TypedDict):
     """Heatings of the register, and how many pages the list has."""
 
     rows: list[SoldUnit]
@@ -71,7 +71,7 @@ def _part(rows: list[_R], page: int) -> tuple[list[_R], int]:
 
 
 @hotline.query(group="register")
-def find_units(tx: Tx, serial: str = "", model: str = "", page: int = 1) -> FoundUnits:
+def find_units(tx: Tx, serial: str = "", model: str = "", page: int = 1) -> _FoundUnits:
     """Find heatings in the register of those that were sold, by serial number.
 
     Args:
@@ -85,7 +85,7 @@ def find_units(tx: Tx, serial: str = "", model: str = "", page: int = 1) -> Foun
 
 
 @hotline.query(group="manual")
-def list_manual(tx: Tx, text: str = "", page: int = 1) -> PageTitles:
+def list_manual(tx: Tx, text: str = "", page: int = 1) -> _PageTitles:
     """List the pages of the manual, by number.
 
     Args:
@@ -95,7 +95,7 @@ def list_manual(tx: Tx, text: str = "", page: int = 1) -> PageTitles:
     low = text.casefold()
     found = [one for one in tx.all(ManualPage) if low in f"{one.title}\n{one.body}".casefold()]
     rows, pages = _part(sorted(found, key=lambda one: int(one.number.partition("-")[2])), page)
-    heads: list[PageTitle] = [{"number": one.number, "title": one.title} for one in rows]
+    heads: list[_PageTitle] = [{"number": one.number, "title": one.title} for one in rows]
     return {"rows": heads, "total": len(found), "pages": pages}
 
 
@@ -110,7 +110,7 @@ def read_manual(tx: Tx, number: str) -> ManualPage:
 
 
 @hotline.query(group="bulletins")
-def list_bulletins(tx: Tx, text: str = "", page: int = 1) -> BulletinHeads:
+def list_bulletins(tx: Tx, text: str = "", page: int = 1) -> _BulletinHeads:
     """List the bulletins for the hotline, oldest first.
 
     Args:
@@ -120,7 +120,7 @@ def list_bulletins(tx: Tx, text: str = "", page: int = 1) -> BulletinHeads:
     low = text.casefold()
     found = [one for one in tx.all(Bulletin) if low in f"{one.subject}\n{one.body}".casefold()]
     rows, pages = _part(sorted(found, key=lambda one: one.day), page)
-    heads: list[BulletinHead] = [{"number": one.number, "day": one.day, "subject": one.subject} for one in rows]
+    heads: list[_BulletinHead] = [{"number": one.number, "day": one.day, "subject": one.subject} for one in rows]
     return {"rows": heads, "total": len(found), "pages": pages}
 
 
@@ -189,7 +189,7 @@ def read_gauge(tx: Tx) -> str:
 
 
 @hotline.user_action(updates=[Heating.pressed, Heating.code, Heating.wrong])
-def press(tx: Tx, button: HeatingKey) -> str:
+def press(tx: Tx, button: _HeatingKey) -> str:
     """Press a key of the heating.
 
     Args:
