@@ -142,3 +142,12 @@ def test_what_is_no_price_in_a_manifest_is_none(told: Any) -> None:
 @each("prices", [Prices(), AGENT, Prices(Price(1, 2.5), Price(0, 0))])
 def test_prices_are_read_as_they_are_written(prices: Prices) -> None:
     assert Prices.from_json(prices.to_json()) == prices
+
+
+def test_a_cost_that_a_log_states_is_the_cost_where_no_price_is_given() -> None:
+    stated, other = Usage(7, 2, 1, 0.5), Usage(7, 2, 1)
+    assert Prices().of(Spent(stated + stated))["total"] == 1.0
+    assert Prices().of(Spent(stated + other))["total"] is None
+    assert Prices(Price(1e6, 0.0), None).of(Spent(stated))["total"] == 7.0
+    assert Usage.from_json(stated.to_json()) == stated
+    assert "cost" not in other.to_json()

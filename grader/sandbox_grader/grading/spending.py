@@ -1,7 +1,7 @@
 """Tokens that the models behind agent and user took, as a log says, and what they cost.
 
-Policy: prices are given, never assumed, in whatever currency the caller thinks in. Tokens without a price have no
-known cost, and a sum with an unknown part is unknown.
+Policy: prices are given, never assumed, in whatever currency the caller thinks in. Tokens without a price cost what
+their log states, in US dollars, and else have no known cost; a sum with an unknown part is unknown.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Spent:
         """All tokens, read and written."""
         return self.agent.tokens + self.user.tokens
 
-    def to_json(self) -> dict[str, dict[str, int]]:
+    def to_json(self) -> dict[str, dict[str, Any]]:
         """The tokens as a report has them."""
         return {"agent": self.agent.to_json(), "user": self.user.to_json()}
 
@@ -91,6 +91,10 @@ class Prices:
     def __bool__(self) -> bool:
         return self.agent is not None or self.user is not None
 
+    def tell(self, spent: Spent) -> bool:
+        """True if anything is known of what these tokens cost."""
+        return bool(self) or any(used.cost is not None for used in (spent.agent, spent.user))
+
     def of(self, spent: Spent) -> dict[str, float | None]:
         """The cost by role and in all; None where it is not known."""
         agent, user = _cost(self.agent, spent.agent), _cost(self.user, spent.user)
@@ -125,6 +129,8 @@ def spent_in(trajectory: Trajectory) -> Spent:
 
 
 def _cost(price: Price | None, used: Usage) -> float | None:
+    if price is None and used.cost is not None:
+        return used.cost
     if price is None:
         return None if used.prompt_tokens or used.completion_tokens else 0.0
     return price.of(used)

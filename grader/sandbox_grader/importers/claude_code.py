@@ -89,6 +89,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
                 for kind in sorted(kinds.keys() - {"user", "assistant"}):
                     told = f"lines of type {kind!r} ({kinds[kind]})"
                     builder.lose(told, "what the host noted for itself is not kept")
+            of_it = (node for node in nodes if node.members().get("session_id") == thread.lines[0].session)
+            stated = [cost for node in of_it if (cost := node.members().get("total_cost_usd")) is not None]
+            builder.spend(nodes[-1].child("cost", {"cost": stated[-1]}) if stated else None)
             with faults.aside():
                 yield _session(number, thread, of_thread.get(number, []), builder, names, loaded)
         faults.tell()
@@ -196,6 +199,7 @@ def _play(lines: Sequence[TreeLine], builder: SessionBuilder) -> None:
         blocks = [block for line in lines if not _is_api_error(line) for block in _blocks(line)]
         agent_blocks(builder, blocks, seen_by=("agent", "user"))
         builder.spend(lines[-1].node.need("message").get("usage"))  # every line repeats it, and the last is whole
+        builder.spend(lines[-1].node)  # where older versions state the cost
     elif first.kind == "user":
         _user(builder, first, Path(first.node.path))
     elif (typed := first.typed) is not None:

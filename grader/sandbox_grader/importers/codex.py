@@ -116,7 +116,8 @@ def _play(builder: SessionBuilder, lines: list[JsonNode], subs: list[list[JsonNo
                 written.append((player, line.string_at("timestamp"), payload))
             elif _kind(line) == COMPACTED:
                 builder.lose(line, "the history was compacted here; what the model was shown after it is a summary")
-        builder.spend(_spent(told))
+        spent, requests = _spent(told)
+        builder.spend(spent, requests=requests)
     if subs and all(stamp for _, stamp, _ in written):
         written.sort(key=lambda item: item[1] or "")
     for player, group in groupby(written, key=lambda item: item[0]):
@@ -159,15 +160,17 @@ def _is_users(line: JsonNode) -> bool:
     return any(not hosts for _, hosts in speakers_in(_first_text(payload)))
 
 
-def _spent(lines: list[JsonNode]) -> JsonNode | None:
-    """The tokens of a whole session, which its last count tells."""
-    for line in reversed(lines):
+def _spent(lines: list[JsonNode]) -> tuple[JsonNode | None, int]:
+    """The tokens of a whole session, which its last count tells, and the number of requests that added to them."""
+    totals: list[JsonNode] = []
+    for line in lines:
         payload = line.object_at("payload")
         if payload is not None and _kind(line) == EVENT and payload.members().get("type") == "token_count":
             info = payload.object_at("info")
-            if info is not None and info.object_at("total_token_usage"):
-                return info.object_at("total_token_usage")
-    return None
+            total = info.object_at("total_token_usage") if info is not None else None
+            if total is not None and not (totals and totals[-1].value == total.value):
+                totals.append(total)
+    return (totals[-1], len(totals)) if totals else (None, 0)
 
 
 def _kind(line: JsonNode) -> str:

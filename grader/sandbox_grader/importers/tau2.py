@@ -78,6 +78,7 @@ def _session(
     if run.get("messages") is None and run.get("ticks") is not None:
         builder.lose(run, "a full-duplex run: its ticks hold fragments of speech, which are not read")
     chats.play(builder, run.items_at("messages"))
+    builder.spend(run)
     _refer(ours, builder)
     reason = run.string_at("termination_reason")
     name = names.unique(stem(top.path), domain or "", f"task{task_id}", f"trial{trial}")

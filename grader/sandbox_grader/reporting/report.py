@@ -347,7 +347,7 @@ class Report:
                 **{role: used if self._knows_spending(role) else None for role, used in spent.to_json().items()},
                 "set_aside": self.wasted.to_json(),
             },
-            "cost": {**prices.of(spent), "set_aside": prices.of(self.wasted)["total"]} if prices else None,
+            "cost": {**prices.of(spent), "set_aside": prices.of(self.wasted)["total"]} if prices.tell(spent) else None,
             "categories": _by_category(rows),
             "scenarios": rows,
             "unscored": [_named(item, why_not(item, self.metric)) for item in unscored],

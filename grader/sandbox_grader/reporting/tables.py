@@ -39,7 +39,7 @@ IDENTITY = (
 
 
 def rows(report: "Report") -> list[dict[str, Any]]:
-    """One flat row per session, all with the same columns in the same order; ``cost`` needs the report's prices."""
+    """One flat row per session, all with the same columns in the same order; ``cost`` needs prices, or is stated."""
     flat: list[dict[str, Any]] = []
     for scores in report.ordered:
         data, tokens = scores.to_json(), (scores.spent.agent, scores.spent.user)
@@ -51,7 +51,7 @@ def rows(report: "Report") -> list[dict[str, Any]]:
             "model": scores.agent.get("model"),
             "prompt_tokens": sum(role.prompt_tokens for role in tokens) if known else None,
             "completion_tokens": sum(role.completion_tokens for role in tokens) if known else None,
-            "cost": report.prices.of(scores.spent)["total"] if report.prices else None,
+            "cost": report.prices.of(scores.spent)["total"] if report.prices.tell(scores.spent) else None,
         }
         for family, verdict in scores.verdicts.items():
             for name, value in verdict.values.items():

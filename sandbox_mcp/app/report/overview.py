@@ -100,7 +100,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
             "unscored": states["unscored"],
             "spoiled": states["spoiled"],
         },
-        "cost": prices.of(spent)["total"] if prices else None,
+        "cost": prices.of(spent)["total"] if prices.tell(spent) else None,
         "tokens": spent.tokens or None,
         "seconds": sum(facts.get("seconds") or 0.0 for _, facts in rows) or None,
         "running": planned > len(rows) and bool(rows),

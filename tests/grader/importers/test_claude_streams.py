@@ -38,6 +38,14 @@ def test_lines_without_a_parent_are_one_conversation(more: dict[str, Any]) -> No
     assert started(session).session == "s1"
 
 
+def test_the_cost_that_a_result_states_is_that_of_its_session() -> None:
+    dear = printed("s2")
+    dear[-1]["total_cost_usd"] = 0.5
+    free, paid = read("claude-code", [*printed("s1"), *dear], "log.jsonl")
+    told = [[event.meta["usage"] for event in found.events[1:-1] if "usage" in event.meta] for found in (free, paid)]
+    assert told == [[], [{"cost": 0.5}]]
+
+
 def test_each_session_is_a_conversation_of_its_own() -> None:
     mixed = [item for pair in zip(printed("s1"), printed("s2"), strict=True) for item in pair]
     found = read("claude-code", mixed, "log.jsonl")

@@ -163,4 +163,4 @@ class TestStructure:
 
         session = read_one("codex", [*CODEX, count(5), count(9)])
         usage = [event.meta["usage"] for event in session.events[1:-1] if "usage" in event.meta]
-        assert usage == [{"prompt_tokens": 9, "completion_tokens": 2, "requests": 1}]
+        assert usage == [{"prompt_tokens": 9, "completion_tokens": 2, "requests": 2}]

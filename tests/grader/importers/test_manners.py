@@ -1,8 +1,9 @@
 """How hosts write that a call failed, what they say in the user's name, and where models put their thoughts."""
 
 import json
+from typing import Any
 
-from sandbox_grader.importers.reading.manners import failure_in, speakers_in, tokens_in
+from sandbox_grader.importers.reading.manners import cost_in, failure_in, speakers_in, tokens_in
 from sandbox_grader.importers.reading.values import decode, failure
 
 from sandbox_mcp.engine.talk.text import parted
@@ -159,12 +160,20 @@ def test_thoughts_that_stand_in_an_answer_are_kept_apart(text: str, thought: str
         ({"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": 5}, (12, 2)),
         ({"promptTokenCount": 7, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}, (7, 3)),
         ({"inputTokens": 7, "outputTokens": 2}, (7, 2)),
+        ({"input": 7, "output": 2, "cacheRead": 5, "cacheWrite": 1}, (13, 2)),
+        ({"input": 7, "output": 2, "cache": {"read": 5, "write": 1}}, (13, 2)),
     ],
 )
 def test_any_providers_account_of_tokens_is_read(usage: dict[str, int], tokens: tuple[int, int]) -> None:
     told = tokens_in(json.loads(json.dumps(usage)))
     assert told is not None
     assert (told["prompt_tokens"], told["completion_tokens"]) == tokens
+
+
+@each("account", [{"cost": 0.5}, {"total_cost_usd": 0.5}, {"costUSD": 0.5}, {"cost": {"input": 0.1, "total": 0.5}}])
+def test_a_cost_that_a_host_states_is_read(account: dict[str, Any]) -> None:
+    assert cost_in(account) == 0.5
+    assert cost_in({"cost": None}) is None
 
 
 def test_an_account_without_tokens_is_none() -> None:

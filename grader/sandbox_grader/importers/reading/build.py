@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
-from sandbox_grader.importers.reading.manners import carried_in, failure_in, speakers_in, tokens_in, words_of
+from sandbox_grader.importers.reading.manners import carried_in, cost_in, failure_in, speakers_in, tokens_in, words_of
 from sandbox_grader.importers.reading.values import Given, arguments_of, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.talk.text import parted
@@ -105,7 +105,7 @@ class SessionBuilder:
         self.losses: list[Loss] = list(losses)
         self._events: list[Message | ToolCall] = []
         self._times: list[float | None] = []
-        self._spent: dict[str, int] = {}
+        self._spent: dict[str, float] = {}
         self._open: list[OpenCall] = []
         self._ids: dict[str, int] = {}
         self._certain: set[int] = set()
@@ -279,9 +279,13 @@ class SessionBuilder:
         return CallOutcome(error=failure(words_of(value) or text, kind)) if failed else CallOutcome(result=value)
 
     def spend(self, usage: JsonNode | None, *, requests: int = 1) -> None:
-        """Count the tokens that an account of the provider tells of."""
-        told = tokens_in(usage.members(), requests) if usage is not None and usage.is_object else None
-        for name, number in (told or {}).items():
+        """Count the tokens, and the cost, that an account of the provider tells of."""
+        members = usage.members() if usage is not None and usage.is_object else {}
+        cost = cost_in(members)
+        for name, number in {
+            **(tokens_in(members, requests) or {}),
+            **({} if cost is None else {"cost": cost}),
+        }.items():
             self._spent[name] = self._spent.get(name, 0) + number
 
     # -- what is known besides ------------------------------------------------------------------------------------

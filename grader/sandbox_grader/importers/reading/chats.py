@@ -37,7 +37,7 @@ def play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
             message.need("content")
         content = message.get("content")
         for part in content.items() if content is not None and content.is_array else ():
-            if part.is_object and part.members().get("type") in _OF_OTHERS and not message.items_at("tool_calls"):
+            if part.is_object and str(part.members().get("type")) in _OF_OTHERS and not message.items_at("tool_calls"):
                 raise part.fail(f"is of type {part.members()['type']!r}, which no chat of this format has")
         if role == "assistant":
             writers |= dict.fromkeys(filter(None, [message.label_at("name")]))

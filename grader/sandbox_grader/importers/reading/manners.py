@@ -238,8 +238,10 @@ CACHED: Final = (
     "cache_creation_input_tokens",
     "cacheReadInputTokens",
     "cacheWriteInputTokens",
+    "cacheRead",
+    "cacheWrite",
 )
-"""Members of Anthropic's counts, which has them beside the tokens that were read."""
+"""Members of the counts of those who have them beside the tokens that were read."""
 
 
 def tokens_in(usage: Mapping[str, Any], requests: int = 1) -> dict[str, int] | None:
@@ -247,9 +249,22 @@ def tokens_in(usage: Mapping[str, Any], requests: int = 1) -> dict[str, int] | N
     read, written = (_count(usage, names) for names in (READ, WRITTEN))
     if read is None and written is None:
         return None
-    beside = sum(int(usage.get(name) or 0) for name in CACHED if _is_count(usage.get(name)))
+    cache = usage.get("cache")
+    held: list[Any] = [*(usage.get(name) for name in CACHED), *(cache.values() if is_object(cache) else ())]
+    beside = sum(int(number) for number in held if _is_count(number))
     thought = _count(usage, THOUGHT) or 0
     return {"prompt_tokens": (read or 0) + beside, "completion_tokens": (written or 0) + thought, "requests": requests}
+
+
+COSTS: Final = ("cost", "cost_usd", "total_cost_usd", "total_cost", "costUSD", "costUsd", "agent_cost")
+"""Members of an account in US dollars, as hosts state it."""
+
+
+def cost_in(usage: Mapping[str, Any]) -> float | None:
+    """The cost that an account states, in US dollars; None where it states none."""
+    told = next((usage[name] for name in COSTS if usage.get(name) is not None), None)
+    told = told.get("total") if is_object(told) else told
+    return float(told) if _is_count(told) else None
 
 
 def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
