@@ -25,8 +25,9 @@ _FAILED = (
     r"|requires?|blocked|failed|fails|refused|rejected|denied|declined|skipped|stuck|(?:left|leaving|leave)"
     r" (?:\w+ ){0,2}?out|have to pass|off (?:right now|at the moment)"
 )
+HELPLESS = rf"(?<!\bhe )(?<!\bshe )(?<!\bthey )(?<!\byou )\b(?:{_NOT_ABLE}|{_NO_MEANS}|beyond|outside)\b"
+"""What a clause holds that says what cannot be done, rather than what was not, is not so or was not found."""
 UNABLE = Lazy(rf"\b(?:{_NOT_ABLE}|{_NO_MEANS}|{_HAS_NONE}|{_FAILED})\b")
-_HELPLESS = Lazy(rf"(?<!\bhe )(?<!\bshe )(?<!\bthey )(?<!\byou )\b(?:{_NOT_ABLE}|{_NO_MEANS}|beyond|outside)\b")
 
 
 def is_unable(clause: Clause) -> bool:
@@ -34,8 +35,3 @@ def is_unable(clause: Clause) -> bool:
     if clause.quoted or (clause.asks and not clause.denials):
         return False
     return bool(UNABLE.search(HARMLESS.sub(" ", clause.text)))
-
-
-def is_beyond_me(clause: Clause) -> bool:
-    """True if a clause says that whoever speaks has no means of doing something."""
-    return is_unable(clause) and bool(_HELPLESS.search(HARMLESS.sub(" ", clause.text)))

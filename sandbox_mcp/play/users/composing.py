@@ -15,7 +15,7 @@ from sandbox_mcp.engine.talk.acts.model import stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
 from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question, read
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
-from sandbox_mcp.engine.talk.inability import is_beyond_me
+from sandbox_mcp.engine.talk.inability import HELPLESS, is_unable
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 from sandbox_mcp.engine.talk.text import plain
@@ -128,7 +128,11 @@ def can_be_granted(answer: Answer, reading: ActReading) -> bool:
 
 def _helpless(sentence: ReadSentence) -> list[str]:
     """The clauses of a sentence that say what is beyond the agent."""
-    return [clause.text for clause in read(sentence.text).clauses if is_beyond_me(clause)]
+    clauses = read(sentence.text).clauses
+    return [clause.text for clause in clauses if is_unable(clause) and _HELPLESS.search(clause.text)]
+
+
+_HELPLESS = Lazy(HELPLESS)
 
 
 def names_nothing(asking: str) -> bool:
