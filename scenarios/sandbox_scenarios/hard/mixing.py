@@ -14,12 +14,13 @@ from sandbox_scenarios.hard.papers import DeskRows, at, day, handbook, mailbox, 
 COLOURS = ("red", "green", "blue")
 PAINTS = ("Harbour grey", "Gorse yellow", "Slate blue", "Brick red", "Reed green", "Dusk violet")
 HALLS = ("north", "south", "east")
+WINTER = (11, 12, 1, 2, 3)
 Marks = tuple[int, int, int]
 
 
 def mixer_by_trial(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     """One instance; the size ``samples`` is how many a mixer gives."""
-    today = date(2027, 3, 1 + draw.randrange(27))
+    today = date(2027, draw.choice((3, 4, 10, 11)), 1 + draw.randrange(27))
     recipe, *others = draw.sample(PAINTS, 4)
     hall, other_hall = draw.sample(HALLS, 2)
     people = {name: draw.person() for name in ("master", "supplier", "mixer")}
@@ -31,7 +32,9 @@ def mixer_by_trial(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     winter, by_winter = draw.choice([one for one in COLOURS if one != lot]), draw.randrange(3, 12)
     cold = draw.choice((hall, other_hall))
     written = [
-        value + (shift if colour == lot else 0) - (by_winter if colour == winter and cold == hall else 0)
+        value
+        + (shift if colour == lot else 0)
+        - (by_winter if colour == winter and cold == hall and today.month in WINTER else 0)
         for colour, value in zip(COLOURS, wanted, strict=True)
     ]
     numbers = draw.sample(range(110, 990), 6)
@@ -41,9 +44,9 @@ def mixer_by_trial(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     }
     pages = [
         *((f"Recipe {name}", _listed(values)) for name, values in recipes.items()),
-        ("Reading a sample", "A sample is right if all three of its readings are what the recipe says, with whatever applies to it today. Dials move in whole marks and do the same to a mixer at every time of day; which dial moves what, nobody has written down."),
+        ("Reading a sample", "A sample is right if all three of its readings are what the recipe says, with whatever applies to it today."),
         ("Unheated halls", f"From November to March a batch that stands in an unheated hall needs {by_winter} more {winter} than the recipe. The {cold} hall is unheated."),
-        ("Mixers", "A mixer with a green plate makes paint for toys and is not set without the master's leave. Notes on the mixers say which."),
+        ("Toys", "Paint for toys is made on mixers with a green plate, and nothing else is ever made on these."),
     ]  # fmt: skip
     mails = [
         {"day": day(today, -30), "sender": people["supplier"], "subject": "Pigment", "body": f"The lot of last month is weak: add {shift + 3} {lot}. It is used up by now."},
@@ -78,7 +81,7 @@ def mixer_by_trial(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
         "allows": {"mixer": ["samples"]},
         "user": {
             "goal": f"You want a batch of {recipe} started on the mixer in the {hall} hall that may be used for it, with the dials right for today.",
-            "opening": f"Please start a batch of {recipe} in the {hall} hall, with the dials set so that a sample would be exactly right for today. It cannot be mended once it runs, and the mixers give only a few samples.",
+            "opening": f"Please start a batch of {recipe} in the {hall} hall. It has to be exactly right for today, because it cannot be mended once it runs.",
         },
         "reference": [{"turns": [_solution(f"X-{fit}", hall, recipe, found, set_to, reading(book, [pages[0], *pages[4:]]))]}],
         "milestones": [{"id": "started", "table": "mixer", "updates": right}],

@@ -27,11 +27,10 @@ DIALS = ("dial_a", "dial_b", "dial_c")
 def mixer_by_trial(session: Session) -> None:
     """Learn what a mixer's dials do, set them and start the batch."""
     desk = Desk(session)
-    recipe, hall = found(r"start a batch of ([\w ]+) in the (\w+) hall,", desk.wish)
+    recipe, hall = found(r"start a batch of ([\w ]+) in the (\w+) hall\.", desk.wish)
     desk.rule(
         "A sample is right if all three of its readings are what the recipe says, with whatever applies to it today.",
-        "Dials move in whole marks and do the same to a mixer at every time of day",
-        "A mixer with a green plate makes paint for toys and is not set without the master's leave.",
+        "Paint for toys is made on mixers with a green plate, and nothing else is ever made on these.",
     )
     mixers = [mixer for mixer in desk.all("list_mixers", hall=hall) if not _plated(desk, mixer)]
     if len(mixers) != 1:
