@@ -116,7 +116,7 @@ def _from_words(text: str) -> str:
     while place < len(words):
         word = words[place]
         known = word.low in _VOCABULARY or word.low in _DIGITS or word.low == "plus" or word.text == "+"
-        spelt = not known and len(word.text) == 1
+        spelt = not known and len(word.text) == 1 and word.text.isalpha()
         read = _read(text, words, place) if known else _code(text, words, place) if spelt else None
         if read is None:
             place += 1
@@ -287,15 +287,19 @@ def _value(said: Sequence[str], before: str, after: str, *, alone: bool) -> str:
     return str(total + current)
 
 
+def _cased(letter: str) -> str:
+    return "upper" if letter.isupper() else "lower" if letter.isalpha() else ""
+
+
 def _code(text: str, words: Sequence[_Word], place: int) -> tuple[str, int] | None:
     """A code that is spelled out: two capitals or three letters, and the digits or words for numbers behind them."""
-    begin, capitals = place, words[place].text.isupper()
-    while place < len(words) and len(words[place].text) == 1 and words[place].text.isupper() == capitals:
+    begin, case = place, _cased(words[place].text)
+    while place < len(words) and len(words[place].text) == 1 and _cased(words[place].text) == case:
         if place > begin and _gap(text, words, place) not in (" ", "-", ". ", ".", ", "):
             break
         place += 1
     letters = "".join(word.text for word in words[begin:place])
-    if not capitals and (len(letters) < _LEAST_DIGITS or letters[0] in "ai"):
+    if case == "lower" and (len(letters) < _LEAST_DIGITS or letters[0] in "ai"):
         return None
     digits, end = "", place
     while end < len(words) and _gap(text, words, end) in (" ", "-", ", "):

@@ -106,6 +106,7 @@ def test_a_row_of_what_stands_in_the_same_place_of_the_results_is_in_doubt() -> 
     ("fact", "reply"),
     [
         ({"time": "10:00"}, "It's in your calendar on Wednesday, from ten to eleven in the morning."),
+        ({"money": "2.5 EUR"}, "The fee is €2.5 a night."),
         ({"text": ["vgr"]}, "Two of them. Dot v g r and dot p x m."),
         (
             {"deed": "add"},
