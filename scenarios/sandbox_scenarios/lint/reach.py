@@ -129,7 +129,8 @@ def flow(scenario: Scenario) -> Iterator[LintFinding]:
     """Rule ``unknowable``."""
     if any(scenario.home.agent_tools[name].domain == "search" for name in scenario.tools):
         return
-    cells = (cell for rows in scenario.world.tables.values() for row in rows.values() for cell in row.values())
+    tables = [*scenario.world.tables.values(), *(rows for event in scenario.events for rows in event.adds.values())]
+    cells = (cell for rows in tables for row in rows.values() for cell in row.values())
     told = "\n".join((*(text.text for text in spoken(scenario)), *(cell for cell in cells if isinstance(cell, str))))
     for number, milestone in enumerate(scenario.milestones):
         for constraint in milestone.constraints:
