@@ -6,12 +6,14 @@ is written whole. Rows get the base's labels, or labels made of what stands in t
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sandbox_grader.grading.values import is_array, is_object
 from sandbox_scenarios import Suite, UnknownScenarioError
+from sandbox_scenarios.problem import ProblemError
 
 from sandbox_mcp.app.authoring.drafting.story import DraftStory
 from sandbox_mcp.app.authoring.drafting.words import free_name
@@ -93,7 +95,11 @@ def _nearest(story: DraftStory, suite: Suite) -> str | None:
         names = tuple(name for name in suite.lineage(scenario)[-1:] if name != scenario)
     except UnknownScenarioError:
         names = suite.bases()
-    bases = {name: base.world.tables for name in names if (base := suite.base(name)).home.name == story.home.name}
+    bases = dict[str, Mapping[str, Any]]()
+    for name in names:
+        with suppress(ProblemError):  # a base that is no state before a scenario adds its rows
+            base = suite.base(name)
+            bases |= {name: base.world.tables} if base.home.name == story.home.name else {}
     shared = {
         name: sum(key in story.start.table(table) for table, rows in tables.items() for key in rows)
         for name, tables in bases.items()
