@@ -4,6 +4,7 @@ Each has a framework as its makers publish it. Our own package is beside it only
 What cannot be had on this machine is named, and its tests are skipped.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,12 +27,16 @@ def python_for(name: str) -> list[str] | None:
     wanted = NEWER.get(name)
     if wanted is None or sys.version_info >= wanted:
         return [sys.executable]
-    for command in ([f"python{wanted[0]}.{wanted[1]}"], ["pyenv", "exec", f"python{wanted[0]}.{wanted[1]}"]):
+    version = f"{wanted[0]}.{wanted[1]}"
+    pyenv = (
+        Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    )  # its shims know the chosen ones only
+    for command in (f"python{version}", *map(str, sorted(pyenv.glob(f"{version}.*/bin/python")))):
         try:
-            subprocess.run([*command, "--version"], check=True, capture_output=True)
+            subprocess.run([command, "--version"], check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
             continue
-        return command
+        return [command]
     return None
 
 
