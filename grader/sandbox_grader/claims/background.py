@@ -20,15 +20,15 @@ from sandbox_mcp.engine.talk.values import Mention, mentions
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.worlds import default
 
-Cell = str | float | int
-ResultRow = Mapping[str, Cell]
+ResultCell = str | float | int
+ResultRow = Mapping[str, ResultCell]
 _MOST_ROWS = 200
 _DAY, _HOUR = Lazy(r"\d{4}-\d\d-\d\d"), Lazy(r"\d\d:\d\d(?::\d\d)?$")
 _ID = Lazy(r"[0-9a-f]{8}-|\W*\d|\w{1,3}\d")
 
 
 @lru_cache(maxsize=8192)
-def kind_of(cell: Cell) -> str:
+def kind_of(cell: ResultCell) -> str:
     """The kind of a value in a result: ``number``, ``date``, ``time``, ``id`` or ``text``."""
     if not isinstance(cell, str):
         return "number"
@@ -59,7 +59,7 @@ class Background:
     @cached_property
     def rows(self) -> Sequence[ResultRow]:
         """The objects in results, of many the first: texts and numbers, with those of the call and of the same ids."""
-        rows, known = list[dict[str, Cell]](), dict[Cell, ResultRow]()
+        rows, known = list[dict[str, ResultCell]](), dict[ResultCell, ResultRow]()
         for arguments, result in self.answers:
             given, stack = {f"?{key}": cell for key, cell in _cells(arguments).items()}, [result]
             while stack and len(rows) < _MOST_ROWS:
@@ -110,7 +110,7 @@ class Background:
         return (item.kind, item.value) in self.given_values or ("number", item.value) in self.given_values
 
 
-def _cells(item: Mapping[str, Any]) -> dict[str, Cell]:
+def _cells(item: Mapping[str, Any]) -> dict[str, ResultCell]:
     return {
         key: within_floats(value) if is_number(value) else value for key, value in item.items()
         if isinstance(value, str) or is_number(value)

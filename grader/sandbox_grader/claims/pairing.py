@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.background import Background, Cell, ResultRow, kind_of
+from sandbox_grader.claims.background import Background, ResultCell, ResultRow, kind_of
 from sandbox_grader.claims.equality import is_value_of, number_in
 from sandbox_grader.claims.texts import FUNCTION_WORDS
 from sandbox_mcp.engine.talk.clauses import Talk
@@ -46,8 +46,8 @@ _CONTRASTS = (
     ("first earliest earlier oldest older", "last latest later newest"),
 )  # fmt: skip
 """Words with which something is asked for, and those with which another than that is spoken of, or the reverse."""
-Names = tuple[frozenset[str], frozenset[str]]
-_Pair = tuple[Names, tuple[Cell, Cell], tuple[Cell, ...]]
+WordPair = tuple[frozenset[str], frozenset[str]]
+_Pair = tuple[WordPair, tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]
 """The words for two things, their values, and the pairs that would have to be so if they were not exchanged."""
 
 
@@ -81,7 +81,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in found if word not in FUNCTION_WORDS) or frozenset(found)
 
 
-def _holds(value: Cell, fact: Fact) -> bool:
+def _holds(value: ResultCell, fact: Fact) -> bool:
     if isinstance(value, str):
         low = value.lower()
         return any(len(str(item)) >= _LEAST and str(item).lower() in low for item in fact.value)
@@ -108,7 +108,7 @@ def _also(words: frozenset[str]) -> frozenset[str]:
 
 def _by_name(
     row: ResultRow, key: str, rows: Sequence[ResultRow]
-) -> Iterator[tuple[Names, tuple[Cell, Cell], tuple[Cell, ...]]]:
+) -> Iterator[tuple[WordPair, tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]]:
     """A value and a name in its row, and the same in another row."""
     for other in rows:
         if other is row or other.get(key, row[key]) == row[key]:
@@ -123,7 +123,7 @@ def _by_name(
 
 
 @lru_cache(maxsize=2048)
-def _telling(one: str, two: str) -> Names:
+def _telling(one: str, two: str) -> WordPair:
     """The words of each of two names that the other does not have; the names themselves where there are none."""
     own, foreign = _words(one.lower()), _words(two.lower())
     if own - foreign and foreign - own:
@@ -131,13 +131,13 @@ def _telling(one: str, two: str) -> Names:
     return frozenset({one.lower()}), frozenset({two.lower()})
 
 
-def _is_so(back: Background, *cells: Cell) -> bool:
+def _is_so(back: Background, *cells: ResultCell) -> bool:
     """True if the results have one of two pairs of cells in a row, too: a pilot of several missions."""
     pairs = tuple(zip(cells[::2], cells[1::2], strict=True))
     return any(one in row.values() and other in row.values() for row in back.rows for one, other in pairs)
 
 
-def _places(talk: Talk, found: Sequence[Mention], value: Cell) -> list[int]:
+def _places(talk: Talk, found: Sequence[Mention], value: ResultCell) -> list[int]:
     """Where a message has a value: a number as it was written, a day or an hour in any form, a text as it is."""
     if not isinstance(value, str):
         return [
@@ -164,7 +164,7 @@ def _starts(low: str, name: str) -> list[int]:
     return found
 
 
-def _is_crossed(talk: Talk, names: Names, values: Sequence[Sequence[int]]) -> bool:
+def _is_crossed(talk: Talk, names: WordPair, values: Sequence[Sequence[int]]) -> bool:
     """True if both values stand beside the other's name, read in the order in which the first of all four stands."""
     marks = [(at, side, True) for side in (0, 1) for name in names[side] for at in _starts(talk.low, name)]
     if {side for _, side, _ in marks} != {0, 1}:
@@ -176,9 +176,9 @@ def _is_crossed(talk: Talk, names: Names, values: Sequence[Sequence[int]]) -> bo
     return read == {(0, 1), (1, 0)} and other != {(0, 0), (1, 1)}
 
 
-def labels_of(number: float, back: Background) -> Sequence[Names]:
+def labels_of(number: float, back: Background) -> Sequence[WordPair]:
     """The words of the keys under which results have a number, each with those of the numbers beside it."""
-    found = list[Names]()
+    found = list[WordPair]()
     for row in back.rows:
         words = {
             key: frozenset(key.lower().replace("_", " ").split())
