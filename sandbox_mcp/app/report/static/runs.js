@@ -26,7 +26,7 @@ function legend(runs) {
 
 const intervalText = (score) => score ? [h("b", {}, number(score.mean, 3)), h("span", {class: "dim"}, ` [${number(score.low, 3)}, ${number(score.high, 3)}]`)] : "–";
 const who = (run) => [run.agent, run.model].filter(Boolean).join(" · ");
-const money = (cost) => cost === null || cost === undefined ? "–" : `$${cost < 0.1 ? cost.toFixed(4) : cost.toFixed(2)}`;
+const money = (cost) => cost === null || cost === undefined ? "–" : cost < 0.1 ? cost.toFixed(4) : cost.toFixed(2);
 
 class RunsPage {
   constructor(app, overview, place) {
