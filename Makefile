@@ -24,15 +24,18 @@ help: ## List the targets.
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; call make PYTHON=/path/to/python3.11"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making the Python environment $(VENV), once"
+	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.base: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
+	@echo "Installing what is needed into $(VENV), once; a minute or two without a word"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "Installing what development needs into $(VENV), once; some minutes without a word"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.base
 
 setup: $(VENV)/.dev ## Make the virtual environment with everything for development.

@@ -10,13 +10,12 @@ import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from sandbox_grader.reporting.statistics import correlation as pearson
 
-rankdata: Any = import_module("scipy.stats").rankdata  # ships no types
 ROOT = Path(__file__).resolve().parent.parent
 METRICS = (
     ("tooltalk", "precision"), ("tooltalk", "recall"), ("tooltalk", "soft_success"), ("tooltalk", "success"),
@@ -78,8 +77,20 @@ def spearman(pairs: Iterable[tuple[float, float]]) -> float | None:
     sides = list(zip(*pairs, strict=True))
     if not sides or len(sides[0]) < 3:
         return None
-    one, two = (rankdata(side).tolist() for side in sides)
+    one, two = (_ranks(side) for side in sides)
     return pearson(list(zip(one, two, strict=True)))[0]
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each value, from 1; equal values share the mean of their ranks."""
+    ranks = [0.0] * len(values)
+    below = 0
+    for _, tied in groupby(sorted(range(len(values)), key=values.__getitem__), key=values.__getitem__):
+        places = list(tied)
+        for place in places:
+            ranks[place] = below + (len(places) + 1) / 2
+        below += len(places)
+    return ranks
 
 
 def correlation(found: Sequence[Point], metric: tuple[str, str], draws: int = DRAWS, seed: int = 0) -> Correlation:
@@ -124,7 +135,10 @@ def main(arguments: Sequence[str]) -> None:
     data = Path(os.environ.get("SANDBOX_MCP_DATA") or ROOT.parent / "shared" / "data")
     files = [Path(name) for name in arguments] or sorted((data / "taubench").glob("*.json"))
     if not files:
-        sys.exit("no sessions of tau-bench; name files, or set SANDBOX_MCP_DATA to the folder that has taubench/*.json")
+        sys.exit(
+            "no sessions of tau-bench; name files of 'historical_trajectories' in a checkout of "
+            "https://github.com/sierra-research/tau-bench"
+        )
     print(report(points(files)))
 
 

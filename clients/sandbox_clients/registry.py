@@ -55,7 +55,10 @@ def agent_named(name: str, settings: AgentSettings | None = None) -> Agent:
         _refuse_address(name)
         return _own(name, given)
     hint = closest(name, [*AGENTS, *FRAMEWORKS])
-    raise UnknownAgentError(f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute")
+    example = f", such as '{name}:agent'" if name.isidentifier() else ""
+    raise UnknownAgentError(
+        f"unknown agent {name!r}; {hint}; an agent of your own is written module:attribute{example}"
+    )
 
 
 def _command(name: str, settings: AgentSettings) -> Agent:

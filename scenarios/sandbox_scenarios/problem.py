@@ -32,5 +32,5 @@ def at(*path: str | int) -> Generator[None]:
 def closest(name: str, known: Iterable[str]) -> str:
     """A hint at what may have been meant."""
     names = list(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    near = get_close_matches(name, names, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}"

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from sandbox_mcp.app.cli.connect import command, hosts
 from sandbox_mcp.app.cli.connect.hosts import HOSTS, is_ours, server_command, shell_line
+from sandbox_mcp.app.cli.serve import default_log_dir
 from sandbox_mcp.engine.errors import SandboxError
 from tests.each import each
 
@@ -63,6 +64,18 @@ def test_where_it_goes_is_told(host: str) -> None:
     assert all(place in text for place in HOSTS[host].places.values())
     assert HOSTS[host].title in text
     assert 'run the scenario "wifi_off"' in text
+
+
+def test_a_host_that_is_not_known_gets_the_block_and_the_command_in_one_line() -> None:
+    assert shell_line([*server_command(), "serve"]) in printed("other")
+    assert block("other") == block("claude-desktop")
+    assert "name the file with --config" in refused("other", "--write")
+
+
+def test_where_the_score_will_be_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert f"sandbox-mcp grade {shell_line([str(default_log_dir())])}" in printed("cursor")
+    assert f"sandbox-mcp grade {tmp_path / 'mine'}" in printed("cursor", "--log-dir", str(tmp_path / "mine"))
 
 
 @each(("platform", "system"), [("linux", "linux"), ("darwin", "macos"), ("win32", "windows")])

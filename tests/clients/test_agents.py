@@ -168,6 +168,8 @@ def test_an_agent_of_ones_own_is_found_by_module_and_attribute(name: str, known_
     ("name", "says"),
     [
         ("referense", "unknown agent 'referense'; did you mean 'reference'"),
+        ("broken", "unknown agent 'broken'; known: reference"),
+        ("broken", "written module:attribute, such as 'broken:agent'"),
         ("openai", "name one with --model"),
         ("my_agents:nobody", "module 'my_agents' has no 'nobody'"),
         ("my_agents:", "expected MODULE:ATTRIBUTE"),

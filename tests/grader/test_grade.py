@@ -106,7 +106,7 @@ class TestExplanation:
             "off        #2     1.00   met\n"
             "told       #3     1.00   met\n"
             "minefield mine: not met\n"
-            "score 1.000   milestones 1.000   turn count 3\n"
+            "score 1.000   milestones 1.000   ToolSandbox's turn count 3\n"
             "doing nothing earns 0.000, refusing 0.000; corrected for refusing 1.000\n"
         )
 
@@ -120,7 +120,7 @@ class TestExplanation:
             "minefield mine: met at #4, which voids the score\n"
             "unwanted: modify_contact changed a row of contact that was not asked for: "
             "phone_number from '+1' to '+9'; this voids the score (#2)\n"
-            "score 0.000   milestones 0.000   turn count 4\n"
+            "score 0.000   milestones 0.000   ToolSandbox's turn count 4\n"
             "doing nothing earns 0.000, refusing 0.000; corrected for refusing 0.000\n"
             "not scored: incomplete: the session ended with 'abandoned'\n"
         )

@@ -83,5 +83,5 @@ def test_the_same_sessions_give_the_same_table():
 
 def test_without_data_it_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SANDBOX_MCP_DATA", str(tmp_path))
-    with pytest.raises(SystemExit, match="name files, or set SANDBOX_MCP_DATA"):
+    with pytest.raises(SystemExit, match="name files of 'historical_trajectories'"):
         main([])

@@ -5,6 +5,7 @@ import asyncio
 import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,19 @@ def test_the_pytest_example_passes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_wifi.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_readmes_agent_is_a_file_and_its_evaluation_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    agent, evaluation = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    (tmp_path / "mine.py").write_text(agent)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    exec(evaluation, {})
+    monkeypatch.delitem(sys.modules, "mine")
+    assert "was never called" in capsys.readouterr().out
 
 
 def test_the_notebooks_cells_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,6 +138,15 @@ def test_model_and_parameters_reach_the_endpoint(tmp_path: Path, model: tuple[st
     assert (agent["name"], agent["model"], agent["base_url"]) == ("openai", "big", url)
 
 
+def test_where_to_look_is_told_if_something_did_not_pass(tmp_path: Path) -> None:
+    own = write(tmp_path / "own.yaml", "family: own\nscenarios:\n  - {name: mine, extends: wifi_off}\n")
+    out, met = tmp_path / "run", tmp_path / "met"
+    told = f"why some did not pass, as a page: sandbox-mcp report {out} -o why.html --scenarios {own}\n"
+    refusing = ran("--scenarios", own, "--agent", "refuse", "--out", out)
+    assert refusing.stderr.endswith(told)
+    assert "why some" not in ran("wifi_off", "--agent", "reference", "--out", met).stderr
+
+
 def test_several_models_get_a_run_each_and_are_compared(tmp_path: Path, model: tuple[str, list[Any]]) -> None:
     models = ("--model", "big", "--model", "org/small:free")
     options = ("--base-url", model[0], "--out", tmp_path, "--scores", tmp_path / "scores.csv")

@@ -66,7 +66,8 @@ def _milestones(verdict: Verdict) -> Iterator[str]:
         elif item["kind"] == "doubt":
             yield f"in doubt: {item['fact']}: {item['text']} (#{item['seq']})"
     values = verdict.values
-    yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   turn count {values['turn_count']}"
+    turns = f"ToolSandbox's turn count {values['turn_count']}"
+    yield f"score {values['score']:.3f}   milestones {values['milestones']:.3f}   {turns}"
     corrected = values["corrected"]
     above = "; refusing already earns everything" if corrected is None else f"; corrected for refusing {corrected:.3f}"
     yield f"doing nothing earns {values['idle']:.3f}, refusing {values['refusal']:.3f}{above}"

@@ -60,7 +60,7 @@ class _Lazy(click.Group):
                 return None
             from difflib import get_close_matches
 
-            near = get_close_matches(cmd_name, COMMANDS, n=2, cutoff=0.5)
+            near = get_close_matches(cmd_name, COMMANDS, n=2, cutoff=0.6)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {cmd_name!r}; {hint}", ctx)
         module = "import_" if cmd_name == "import" else cmd_name.replace("-", "_")

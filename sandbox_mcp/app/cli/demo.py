@@ -1,5 +1,8 @@
 """``sandbox-mcp demo``: the main job from start to end, without a key, with the session shown."""
 
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,6 +40,10 @@ def command(out: Path) -> None:
         _call("report", run, "--title", "demo", "-o", str(out))
     click.echo(f"Open it in a browser: {out}")
     click.echo(NEXT)
+    script = Path(sys.executable).with_name("activate")
+    if shutil.which("sandbox-mcp") is None and script.exists():
+        place = script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script
+        click.echo(f"The command is not on your path yet; in this shell, first: . {shlex.quote(str(place))}")
 
 
 def _step(text: str) -> None:

@@ -5,6 +5,7 @@ stderr, and no secret to either: keys are read from the environment.
 """
 
 import re
+import shlex
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -20,6 +21,7 @@ from sandbox_mcp.app.cli.compare import comparisons_as_json, print_comparisons
 from sandbox_mcp.app.cli.logs import STORED
 from sandbox_mcp.app.cli.options import (
     FILE,
+    WORLDS_GIVEN,
     bounds_option,
     check_threshold,
     exit_if_missed,
@@ -139,10 +141,25 @@ def command(
     for report in reports:
         for remark in remarks(report):
             click.echo(f"{report.name}: {remark}" if len(runs) > 1 else remark, err=True)
+    _say_where_to_look(reports, options, quiet=quiet)
     exit_if_missed(reports, threshold, threshold_by)
     unscored = (report.score is None and len(report.filled) < len(report.sessions) for report in reports)
     if any(report.stopped for report in reports) or any(unscored):
         raise click.exceptions.Exit(1)
+
+
+def _say_where_to_look(reports: "Sequence[Report]", options: RunOptions, *, quiet: bool) -> None:
+    """Name the command that shows why sessions of these runs did not pass, where some did not."""
+    folders = [report.name for report in reports if report.failures]
+    if quiet or not folders or options.rows or options.tooltalk:
+        return
+    more: list[str] = []
+    for place in options.scenarios:
+        more += ["--scenarios", str(place)]
+    for place in click.get_current_context().meta.get(WORLDS_GIVEN, ()):
+        more += ["--world", str(place)] if isinstance(place, Path) else []
+    line = shlex.join(["sandbox-mcp", "report", *folders, "-o", "why.html", *more])
+    click.echo(f"why some did not pass, as a page: {line}", err=True)
 
 
 def _in_worlds_given(options: RunOptions) -> RunOptions:

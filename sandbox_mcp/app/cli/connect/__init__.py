@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Connect HOST to this server: print what it needs, or put that into its configuration file.
 
-    HOST is claude-desktop, claude-code, cursor or vscode.
+    HOST is claude-desktop, claude-code, cursor, vscode or other.
 
     SERVE_ARGS are passed on to 'serve', such as --scenario wifi_off. Without any, the host gets the lobby, where
     scenarios are started by name.
@@ -94,7 +94,9 @@ def command(
 
 def _printed(host: Host, argv: list[str], block: str, config: Path | None, served: "ServeArgs", mode: _Mode) -> str:
     mine, beside = this_system(), "if the file has other servers, add this one beside them"
-    if config or host.project:
+    if not (config or host.places):
+        where = f"Where a host asks for the command in one line:\n  {shell_line(argv)}"
+    elif config or host.project:
         where = f"It goes into {config or f'{host.places[mine]} in your project'}; {beside}."
     else:
         where = f"It goes into this file; {beside}:"
@@ -111,4 +113,5 @@ def _then(host: Host, served: "ServeArgs") -> str:
     if served.key_variable:
         notes.append(f'The llm user needs its key: give the host {served.key_variable}, under "env" in this entry.')
     type_this = "help your user" if served.scenario else 'run the scenario "wifi_off"'
-    return "\n".join((*notes, f"{host.then}. Then type: {type_this}"))
+    graded = f"How it went, afterwards: sandbox-mcp grade {shell_line([str(served.logs)])}"
+    return "\n".join((*notes, f"{host.then}. Then type: {type_this}", graded))

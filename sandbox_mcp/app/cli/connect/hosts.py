@@ -57,8 +57,10 @@ class Host:
         """The configuration file on this machine, or in the project that the working directory is.
 
         Raises:
-            SandboxError: the place depends on a variable not set.
+            SandboxError: the place depends on a variable not set, or is not known.
         """
+        if not self.places:
+            raise SandboxError(f"where {self.title} keeps its configuration is not known; name the file with --config")
         place = os.path.expandvars(self.places[this_system()])
         if "%" in place:
             raise SandboxError(f"cannot tell where {place!r} is; name the file with --config")
@@ -104,6 +106,12 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
             typed=True,
             then="Press Start above the server's name in that file",
             command=("code", "--add-mcp"),
+        ),
+        "other": Host(
+            "another host",
+            {},
+            then="Restart it",
+            beware='Most hosts read the block as it is; some have another key than "mcpServers", or a form to fill in.',
         ),
     }
 )

@@ -19,12 +19,13 @@ from sandbox_mcp.engine.errors import SandboxError
 class ServeArgs:
     """The arguments of ``serve`` as a host is told them.
 
-    ``scenario`` is the one played, None in the lobby; ``implied`` says that the tool channel was added,
-    ``key_variable`` where a user played by a model finds its key.
+    ``scenario`` is the one played, None in the lobby; ``logs`` is the folder of recorded sessions; ``implied`` says
+    that the tool channel was added, ``key_variable`` where a user played by a model finds its key.
     """
 
     args: list[str]
     scenario: str | None
+    logs: Path
     implied: bool
     key_variable: str | None
 
@@ -37,7 +38,7 @@ def checked(given: Sequence[str]) -> ServeArgs:
     """
     from sandbox_scenarios.variants import BASE, variant_named
 
-    from sandbox_mcp.app.cli.serve import check_no_http
+    from sandbox_mcp.app.cli.serve import check_no_http, default_log_dir
     from sandbox_mcp.app.cli.serve import command as serve
     from sandbox_mcp.app.cli.served_session import checked_play, checked_suite
 
@@ -60,6 +61,7 @@ def checked(given: Sequence[str]) -> ServeArgs:
     return ServeArgs(
         args=[*_written(context), *(("--user-channel", "tool") if implied else ())],
         scenario=options["scenario"],
+        logs=(options["state_dir"] or options["log_dir"] or default_log_dir()).absolute(),
         implied=implied,
         key_variable=(options["user_api_key_env"] or "OPENAI_API_KEY") if options["user"] == "llm" else None,
     )
