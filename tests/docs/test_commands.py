@@ -6,17 +6,24 @@ material, which is where variables such as ``MTU_BENCH`` say; they run where the
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
+import click
 import pytest
+from sandbox_clients.registry import AGENTS, FRAMEWORKS
 
+from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.worlds import FILES
 from tests.warm import program
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^\$ sandbox-mcp ((?:.*\\\n)*.*)$", re.MULTILINE)
+"""Commands that are shown and not executed, since they need a key, a server or more time."""
 NEEDS_CHECKOUT = ("make ",)
 MATERIAL = {"MTU_BENCH": "mtu_bench", "TOOLTALK": "tooltalk"}
 """Variables of the pages about papers, and where the tests' data has what they stand for."""
@@ -56,3 +63,36 @@ def test_every_command_of_a_document_runs(path: Path, tmp_path: Path, request: p
         check=False,
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+
+
+def shown() -> list[str]:
+    pages = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    return sorted({line for page in pages for line in SHOWN.findall(page.read_text(encoding="utf-8"))})
+
+
+def problem(line: str) -> str | None:
+    """What the command line would refuse of a command before it does anything."""
+    words = shlex.split(line.replace("\\\n", " ").partition("2>")[0], comments=True)
+    words = words[: next((place for place, word in enumerate(words) if word in ("--", "|", "&", ">")), None)]
+    command: click.Command = group
+    while isinstance(command, click.Group) and words:
+        name = words.pop(0)
+        inner = command.get_command(click.Context(command), name)
+        if inner is None:
+            return f"no command {name!r}"
+        command = inner
+    options = {name: param for param in command.params if isinstance(param, click.Option) for name in param.opts}
+    options |= {name: param for param in command.params for name in param.secondary_opts}
+    for word, value in zip_longest(words, words[1:], fillvalue=""):
+        name, _, joined = word.partition("=")
+        if name.startswith("-") and name not in options:
+            return f"no option {name!r}"
+        agent = joined or value
+        if name == "--agent" and agent.isidentifier() and agent not in {*AGENTS, *FRAMEWORKS}:
+            return f"no agent {agent!r}"
+    return None
+
+
+def test_commands_that_are_only_shown_name_what_there_is() -> None:
+    assert len(shown()) > 20
+    assert {line: said for line in shown() if (said := problem(line))} == {}
