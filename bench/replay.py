@@ -8,9 +8,9 @@ most like it. ``by name`` is a harder tape: of the same scenario, whatever the s
 import json
 import sys
 from argparse import ArgumentParser
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from sandbox_grader.milestones import strict
@@ -52,6 +52,52 @@ def as_made(log: Trajectory) -> Solution:
     return Solution(tuple(turns), concrete=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Scores of two tapes on a scenario: the one with the likest first sentence, and the one of its own."""
+
+    scenario: str
+    world: str
+    blind: float
+    by_name: float
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Shares of scenarios that tapes pass."""
+
+    name: str
+    scenarios: int
+    tape: float
+    by_name: float
+
+    @classmethod
+    def of(cls, name: str, found: Sequence[Replayed]) -> "Share":
+        """The shares among some scenarios, at least one."""
+        blind, own = ([getattr(one, side) >= 1 for one in found] for side in ("blind", "by_name"))
+        return cls(name, len(found), sum(blind) / len(found), sum(own) / len(found))
+
+    def to_json(self) -> dict[str, float]:
+        """The figures, as ``docs/replay.json`` has them."""
+        return {"scenarios": self.scenarios, "tape": round(self.tape, 3), "by_name": round(self.by_name, 3)}
+
+
+def replays(suite: Suite, names: Sequence[str], tapes: Sequence[Taped], instance: str) -> Iterator[Replayed]:
+    """Play tapes, one of each scenario, in another instance of the scenarios."""
+    from rapidfuzz import process
+
+    openings = [tape.opening for tape in tapes]
+    for name, own in zip(names, tapes, strict=True):
+        scenario = suite.get(f"{name}{MARK}{instance}")
+        stage = RehearsalStage(scenario)
+        nearest = process.extractOne(scenario.user.opening, openings)
+        blind, by_name = (
+            strict.evaluate(scenario, stage.rehearse(tape.solution).log).score
+            for tape in (tapes[nearest[2]] if nearest else own, own)
+        )
+        yield Replayed(name, suite.world(name), blind, by_name)
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print the share of scenarios that a tape passes, by world, and those that it passes."""
     parser = ArgumentParser("python -m bench replay", description="What a tape gets that reads nothing.")
@@ -61,54 +107,38 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--instances", nargs=2, default=("1", "2"), metavar="LABEL", help="recorded in, and played in")
     parser.add_argument("--passing", action="store_true", help="name the scenarios that the tape of their own passes")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="also write the figures to a file, as JSON")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="also write the score of every scenario to a file")
     options = parser.parse_intermixed_args(arguments)
     suite = Suite()
     names = options.names or suite.names(options.world)[:: options.every]
-    tapes, failing = list[Taped](), list[str]()
     old, new = options.instances
+    tapes, failing = list[Taped](), list[str]()
     for name in names:
         tape, score = taped(suite.get(f"{name}{MARK}{old}"))
         tapes.append(tape)
         if score < 1:
             failing.append(f"{name}{MARK}{old}")
-    from rapidfuzz import process
-
-    openings = [tape.opening for tape in tapes]
-    by_own_tape = list[str]()
-    passed, own, worlds = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
-    for number, name in enumerate(names):
-        scenario = suite.get(f"{name}{MARK}{new}")
-        stage, opening, world = RehearsalStage(scenario), scenario.user.opening, suite.world(name)
-        nearest = process.extractOne(opening, openings)
-        chosen = tapes[nearest[2] if nearest else number]
-        worlds[world] += 1
-        for tape, found in ((chosen, passed), (tapes[number], own)):
-            if strict.evaluate(scenario, stage.rehearse(tape.solution).log).score >= 1:
-                found[world] += 1
-                if found is own:
-                    by_own_tape.append(name)
-                    if options.passing:
-                        print(name)
+    found = list(replays(suite, names, tapes, new))
+    known = dict.fromkeys(one.world for one in found)
+    worlds = [Share.of(world, [one for one in found if one.world == world]) for world in known]
+    by_own_tape = [one.scenario for one in found if one.by_name >= 1]
+    if options.passing:
+        print("\n".join(by_own_tape))
     print(f"{'world':16}{'scenarios':>10}{'tape':>8}{'by name':>9}")
-    for world, count in worlds.items():
-        print(f"{world:16}{count:10}{passed[world] / count:8.3f}{own[world] / count:9.3f}")
-    total = len(names)
-    print(f"{'all':16}{total:10}{sum(passed.values()) / total:8.3f}{sum(own.values()) / total:9.3f}  target {TARGET}")
+    for share in (*worlds, total := Share.of("all", found)):
+        print(f"{share.name:16}{share.scenarios:10}{share.tape:8.3f}{share.by_name:9.3f}")
+    print(f"target {TARGET}")
     if options.keep:
-        figures = {
-            world: {
-                "scenarios": count,
-                "tape": round(passed[world] / count, 3),
-                "by_name": round(own[world] / count, 3),
-            }
-            for world, count in worlds.items()
+        kept = {
+            "instances": [old, new],
+            "all": total.to_json(),
+            "worlds": {share.name: share.to_json() for share in worlds},
+            "passed_by_their_own_tape": by_own_tape,
         }
-        all_ = {
-            "scenarios": total,
-            "tape": round(sum(passed.values()) / total, 3),
-            "by_name": round(len(by_own_tape) / total, 3),
-        }
-        kept = {"instances": [old, new], "all": all_, "worlds": figures, "passed_by_their_own_tape": by_own_tape}
         options.keep.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    if options.scores:
+        scores = {one.scenario: round(one.blind, 3) for one in sorted(found, key=attrgetter("scenario"))}
+        told = {"instances": [old, new], "scenarios": scores}
+        options.scores.write_text(json.dumps(told, indent=0) + "\n", encoding="utf-8")
     if failing:
         print(f"{len(failing)} references are not at 1: {' '.join(failing)}", file=sys.stderr)

@@ -1,11 +1,11 @@
-"""Scores of the least and the best agent in the place of a report's agent: floor and ceiling of its figures.
+"""Scores of others in the place of a report's agent: the floor, a blind replay and the ceiling of its figures.
 
 Policy: the floor is an agent that refuses whatever it is asked, the ceiling one that plays the first solution. Both are
 graded on the scenarios that the report counts, in its mode and by the same code, each scenario once. Scenarios that are
-not known here have neither.
+not known here have neither. Between them stands the score of a blind replay, where that was measured on all of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,9 @@ from sandbox_scenarios.cache import users_folder
 from sandbox_scenarios.model import Scenario
 
 from sandbox_grader.grading.metrics import families
-from sandbox_grader.grading.scores import USERS, Scores, grade
+from sandbox_grader.grading.scores import SCORE, USERS, Scores, grade
 from sandbox_grader.milestones.baselines import refusing
+from sandbox_grader.reporting.blind_replay import blind_replay
 from sandbox_grader.reporting.report import Report
 from sandbox_mcp.engine.trajectory import Trajectory
 
@@ -27,9 +28,15 @@ _Play = Callable[[Scenario], Trajectory | None]
 
 
 def bounded(
-    report: Report, find: Callable[[str], Scenario | None], play: _Play, kept: "KeptScores | None" = None
+    report: Report,
+    find: Callable[[str], Scenario | None],
+    play: _Play,
+    kept: "KeptScores | None" = None,
+    own: Container[str] = (),
 ) -> None:
-    """Give a report its floor and its ceiling; neither where none of its scenarios is known.
+    """Give a report its floor, its blind replay and its ceiling; none of them where no scenario is known.
+
+    Scenarios that the caller's files bring are ``own``: those were never replayed, however they are called.
 
     What ``kept`` has of them, see :func:`kept_bounds`, is taken from there, and the rest is kept there, unless a
     scenario is of a world that may be another one next time.
@@ -64,6 +71,8 @@ def bounded(
         Report(graded, report.mode, side, report.metric, report.similarity) if graded else None
         for side, graded in sides.items()
     )
+    if (report.mode, report.metric) == ("strict", SCORE):
+        report.blind_replay = blind_replay(names, own)
 
 
 def kept_bounds(report: Report, places: Iterable[Path]) -> "KeptScores | None":

@@ -31,11 +31,12 @@ def report_markdown(report: "Report", threshold: float | None = None) -> str:
     figure = "no score" if report.score is None else f"{report.score:.3f}{interval}"
     missed = report.missed(threshold, "mean") if threshold is not None and report.sessions else None
     counts, refusal = summary["counts"], _number(summary["refusal"])
+    blindly = "" if report.blind_replay is None else f", a blind replay {report.blind_replay:.3f}"
     lines = [
         f"## {quoted(report.name or 'sandbox-mcp')}: {quoted(report.metric)} {figure}",
         "",
         *([f"**{quoted(missed)}**", ""] if missed else []),
-        f"{counts['scored']} of {counted(counts['planned'], 'session')} scored; refusing gets {refusal}.",
+        f"{counts['scored']} of {counted(counts['planned'], 'session')} scored; refusing gets {refusal}{blindly}.",
         "",
     ]
     fell = [row for row in report.rows() if row["score"] is not None and row["score"] < 1]

@@ -75,7 +75,8 @@ class Report:
 
     ``similarity`` names what free text was compared by. ``planned`` is how many sessions there were to be, ``wasted``
     what sessions took that were set aside, and ``stopped`` why no more were played. ``floor`` and ``ceiling`` are the
-    reports of a refusing and of the reference agent, see :mod:`.bounds`. ``own_metrics`` are those that
+    reports of a refusing and of the reference agent, and ``blind_replay`` is the score of a tape, see :mod:`.bounds`.
+    ``own_metrics`` are those that
     were asked for as objects, which sum up what they said. ``grader`` is the version that graded.
     """
 
@@ -92,6 +93,7 @@ class Report:
     stopped: str | None = None
     floor: "Report | None" = None
     ceiling: "Report | None" = None
+    blind_replay: float | None = None
     own_metrics: tuple[Metric, ...] = ()
     grader: str = f"sandbox-mcp {__version__}"
     _known: _Arranged = field(default=_Arranged(), init=False, repr=False, compare=False)
@@ -364,11 +366,12 @@ class Report:
         }
 
     def _bounds(self) -> dict[str, Any] | None:
-        """Floor and ceiling: the score, and the figures of every family; None where there are none."""
+        """Floor and ceiling, with the figures of every family, and the blind replay's score; None without a floor."""
         if self.floor is None or self.ceiling is None:
             return None
         sides = {"floor": self.floor, "ceiling": self.ceiling}
-        return {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
+        told = {name: {"score": side.score, "families": side.families()} for name, side in sides.items()}
+        return {**told, "blind_replay": {"score": self.blind_replay}}
 
     def to_json(self) -> dict[str, Any]:
         """The summary, and every session as :meth:`Scores.to_json` has it, as one JSON object."""

@@ -45,6 +45,10 @@ class SuiteFinder:
         except UnknownScenarioError:
             return None
 
+    def own_names(self) -> frozenset[str]:
+        """The names of the scenarios in the files named. Raises like :meth:`Suite.names`."""
+        return frozenset(_suite(self.places, self._files).names("*")) if self.places else frozenset()
+
     def of_log(self, log: Trajectory) -> Scenario | None:
         """The scenario of a log, which may come from elsewhere. Raises like :meth:`Suite.get`."""
         found = self(log.started.scenario)

@@ -76,16 +76,23 @@ def certainty(report: "Report") -> list[TextTable]:
     """The mean, pass@k and pass^k with their intervals, where anything counts."""
     if report.estimate is None:
         return []
-    sides = [side for side in (report.floor, report.ceiling) if side is not None]
+    sides = bounds_of(report)
     rows: _Cells = [
         (
             name.removeprefix("toolsandbox."), found.mean, found.low, found.high, found.clusters,
-            *(side.score if name == report.metric else None for side in sides),
+            *(side if name == report.metric else None for side in sides.values()),
         )
         for name, found in report.measures().items()
         if found is not None
     ]  # fmt: skip
-    return [TextTable(("", "mean", "low", "high", "scenarios", *(side.name for side in sides)), rows)]
+    return [TextTable(("", "mean", "low", "high", "scenarios", *sides), rows)]
+
+
+def bounds_of(report: "Report") -> dict[str, float | None]:
+    """Scores that stand beside the report's: floor, blind replay, ceiling; empty where its scenarios are not known."""
+    if report.floor is None or report.ceiling is None:
+        return {}
+    return {"floor": report.floor.score, "blind replay": report.blind_replay, "ceiling": report.ceiling.score}
 
 
 def faulty(report: "Report") -> list[TextTable]:

@@ -187,6 +187,7 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
     from sandbox_grader.reporting.wording import (
         alike,
         attacked,
+        bounds_of,
         certainty,
         coping,
         family_lines,
@@ -205,8 +206,10 @@ def _print_scores(report: "Report", choice: RowChoice, *, gallery: bool) -> None
     if mean is None and counts["unscored"]:
         click.echo(f"\n0 of {counted(counts['unscored'], 'session')} scored, no {metric}, mode {report.mode}")
     if mean is not None:
-        low, high = (side.score if side else None for side in (report.floor, report.ceiling))
-        told = f" (floor {low:.3f}, ceiling {high:.3f})" if low is not None and high is not None else ""
+        sides = ", ".join(
+            f"{name} -" if side is None else f"{name} {side:.3f}" for name, side in bounds_of(report).items()
+        )
+        told = f" ({sides})" if sides else ""
         whole = counts["scored"] + counts["unscored"]
         scored = (
             f"{counts['scored']} of {counted(whole, 'session')} scored"

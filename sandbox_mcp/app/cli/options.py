@@ -268,12 +268,12 @@ def terminated_as_interrupted() -> Generator[None]:
 bounds_option: Callable[[Command], Command] = click.option(
     "--bounds/--no-bounds",
     default=True,
-    help="Also grade a refusing agent (floor) and the reference (ceiling) on the same scenarios.",
+    help="Also show what a refusing agent (floor), a blind replay and the reference (ceiling) get there.",
 )
 
 
 def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool, starts: bool = False) -> None:
-    """Give a report its floor and its ceiling; with ``keep`` they are kept for later reports.
+    """Give a report its floor, its blind replay and its ceiling; with ``keep`` they are kept for later reports.
 
     Live servers are started for the ceiling only with ``starts``, as where sessions were played just now.
     """
@@ -284,4 +284,4 @@ def with_bounds(report: "Report", find: "SuiteFinder", *, keep: bool, starts: bo
 
         return rehearsal.solved(scenario, starts=starts)
 
-    bounded(report, find, solved, kept_bounds(report, find.places) if keep else None)
+    bounded(report, find, solved, kept_bounds(report, find.places) if keep else None, find.own_names())

@@ -28,7 +28,7 @@ from sandbox_mcp.engine.trajectory import Trajectory
 
 KIND = 0x53424D49
 """By which the file of an index is known."""
-VERSION = 5
+VERSION = 6
 """Of the index's form; another one is made anew."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS overviews (run TEXT PRIMARY KEY, stamp TEXT NOT NULL, data BLOB NOT NULL);

@@ -14,6 +14,7 @@ from typing import Any
 from sandbox_grader.grading.scores import SCORE
 from sandbox_grader.grading.spending import Prices, Spent
 from sandbox_grader.papers.toolscan.scores import PATTERNS
+from sandbox_grader.reporting.blind_replay import blind_replay
 from sandbox_grader.reporting.faults import fault_sides
 from sandbox_grader.reporting.statistics import (
     PASS,
@@ -92,6 +93,7 @@ def run_overview(index: Index, source: RunSource) -> dict[str, Any]:
         "trials": trials,
         "score": _estimate(mean_score(outcomes)) if outcomes else None,
         "floor": sum(floors) / len(floors) if floors else None,
+        "blind_replay": _blind_replay(index, rows),
         "pass": [{"name": name, "value": found.mean} for name, found in passes if found and outcomes],
         "counts": {
             "planned": max(planned, len(rows)),
@@ -215,6 +217,13 @@ def _errors(rows: _Rows) -> list[dict[str, Any]]:
         {"family": family.replace("_", " "), "name": PATTERNS.get(name, name).replace("_", " "), "count": number}
         for (family, name), number in counts.most_common(MOST)
     ]
+
+
+def _blind_replay(index: Index, rows: _Rows) -> float | None:
+    """Score of a blind replay on the scenarios that count, where it was measured on each."""
+    own = index.reading.own_names() if index.reading.mode == "strict" else None
+    scored = [str(row["scenario"]) for row, _ in rows if row["score"] is not None and row["scenario"]]
+    return None if own is None else blind_replay(scored, own)
 
 
 def _ceiling(source: RunSource, mode: str) -> float | None:

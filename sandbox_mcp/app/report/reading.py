@@ -71,6 +71,10 @@ class LogReading:
         trajectory, scenario = placed(read_trajectory(path), self.find)
         return graded(trajectory, scenario, self.mode), scenario
 
+    def own_names(self) -> frozenset[str]:
+        """The names of the scenarios in files of the caller's own."""
+        return self.find.own_names() if isinstance(self.find, SuiteFinder) else frozenset()
+
     def all(self, logs: Sequence[UnreadLog]) -> Generator[Sequence[IndexedLog]]:
         """Index these logs, some at a time; in no particular order where there are many."""
         places = self.find.places if isinstance(self.find, SuiteFinder) else None

@@ -18,7 +18,8 @@ from sandbox_grader.papers.mtu_bench.errors import CLASSES
 from sandbox_grader.papers.shared.figures import MetricMean, MostFrequent, ObservedMean, Total
 from sandbox_grader.papers.shared.table import Grouped, LabelledRun, PaperColumn, PaperTable, by_model
 from sandbox_grader.papers.toolscan.scores import PATTERNS
-from sandbox_grader.reporting.statistics import PASS
+from sandbox_grader.reporting.blind_replay import blind_replay
+from sandbox_grader.reporting.statistics import PASS, Estimate
 from sandbox_mcp.engine.trajectory import ErrorKind
 
 PAPER: Final = "breakdown"
@@ -82,10 +83,25 @@ def _metric(name: str, metric: str) -> PaperColumn:
     return PaperColumn(name, MetricMean(metric), scale=1, digits=3, optional=True)
 
 
+class _BlindReplay:
+    """Mean score of a blind replay on the scenarios of sessions that count in ``strict``, as a paper's figure."""
+
+    def of(self, sessions: Sequence[Scores]) -> Estimate | None:
+        """The mean; None unless every such scenario was measured."""
+        counted = [s.scenario for s in sessions if s.mode == "strict" and s.counted(STATEFUL) is not None]
+        if blind_replay(counted) is None:
+            return None
+        return ObservedMean(lambda s: [found for found in [blind_replay([s.scenario])] if found is not None]).of(
+            sessions
+        )
+
+
 MEASURES: Final = (
     PaperColumn("sessions", Total(lambda _: (1,)), 1, 0),
     PaperColumn("scored", Total(lambda scores: (scores.scored,)), 1, 0),
     _metric("score", "toolsandbox.score"),
+    _metric("refusing", "toolsandbox.refusal"),
+    PaperColumn("blind replay", _BlindReplay(), scale=1, digits=3, optional=True),
     _metric("ToolTalk success", "tooltalk.success"),
     _metric("ToolScan success", "toolscan.success"),
     _metric("MTU right", "mtu_bench.right"),

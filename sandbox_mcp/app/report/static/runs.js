@@ -3,24 +3,25 @@
 
 const STATE_WORDS = {passed: "passed", part: "met in part", failed: "failed", voided: "voided", unscored: "not scored", spoiled: "spoiled by the user"};
 const STATE_MARKS = {passed: "✓", part: "◐", failed: "✗", voided: "⊗", unscored: "?", spoiled: "!"};
+const measured = (value) => value !== null && value !== undefined;
 const link = (parts, parameters = {}) => "#/" + parts.map(encodeURIComponent).join("/") + (Object.keys(parameters).length ? "?" + new URLSearchParams(parameters) : "");
 
-// Mean with its interval as a bar; the refusing agent's score is a tick on it, and the reference's where that is not 1.
+// Mean with its interval as a bar; the scores of a refusing agent and of a blind replay are ticks on it, and the reference's where that is not 1.
 function intervalBar(run) {
   const {score} = run;
   if (!score) return h("span", {class: "dim"}, "nothing scored");
   const x = (value) => 4 + 192 * Math.max(0, Math.min(1, value));
-  return svg("svg", {class: "interval", viewBox: "0 0 200 20", preserveAspectRatio: "xMinYMid", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}${run.ceiling === null ? "" : `, ceiling ${number(run.ceiling, 3)}`}`},
+  return svg("svg", {class: "interval", viewBox: "0 0 200 20", preserveAspectRatio: "xMinYMid", role: "img", "aria-label": `score ${number(score.mean, 3)}, 95 % interval ${number(score.low, 3)} to ${number(score.high, 3)}, floor ${number(run.floor, 3)}${run.ceiling === null ? "" : `, ceiling ${number(run.ceiling, 3)}`}${measured(run.blind_replay) ? `, blind replay ${number(run.blind_replay, 3)}` : ""}`},
     svg("line", {x1: 4, x2: 196, y1: 10, y2: 10, class: "axis"}), svg("line", {x1: x(score.low), x2: x(score.high), y1: 10, y2: 10, class: "span"}), svg("circle", {cx: x(score.mean), cy: 10, r: 5, class: "mean"}),
-    run.floor === null ? "" : svg("line", {x1: x(run.floor), x2: x(run.floor), y1: 3, y2: 17, class: "floor"}), run.ceiling === null ? "" : svg("line", {x1: x(run.ceiling), x2: x(run.ceiling), y1: 3, y2: 17, class: "ceiling"}));
+    run.floor === null ? "" : svg("line", {x1: x(run.floor), x2: x(run.floor), y1: 3, y2: 17, class: "floor"}), measured(run.blind_replay) ? svg("line", {x1: x(run.blind_replay), x2: x(run.blind_replay), y1: 3, y2: 17, class: "blind"}) : "", run.ceiling === null ? "" : svg("line", {x1: x(run.ceiling), x2: x(run.ceiling), y1: 3, y2: 17, class: "ceiling"}));
 }
 
 // How to read the bars, in the marks that they are drawn with.
 function legend(runs) {
   const mark = (what) => svg("svg", {class: "interval", viewBox: "0 0 14 20", "aria-hidden": "true"}, what);
   const line = (name) => svg("line", {x1: 7, x2: 7, y1: 3, y2: 17, class: name});
-  const marks = [["mean score", svg("circle", {cx: 7, cy: 10, r: 5, class: "mean"})], ["95 % interval", svg("line", {x1: 0, x2: 14, y1: 10, y2: 10, class: "span"})], ["what refusing earns", line("floor")], ["what the reference reaches, where that is not 1", line("ceiling")]];
-  const shown = marks.filter((_, i) => i !== 3 || runs.some((run) => run.ceiling !== null));
+  const marks = [["mean score", svg("circle", {cx: 7, cy: 10, r: 5, class: "mean"})], ["95 % interval", svg("line", {x1: 0, x2: 14, y1: 10, y2: 10, class: "span"})], ["what refusing earns", line("floor")], ["what a blind replay of the reference's calls in another instance earns", line("blind")], ["what the reference reaches, where that is not 1", line("ceiling")]];
+  const shown = marks.filter((_, i) => i < 3 || runs.some((run) => measured(i === 3 ? run.blind_replay : run.ceiling)));
   return h("p", {class: "dim legend"}, shown.map(([name, drawn]) => h("span", {}, mark(drawn), ` ${name}`)));
 }
 
@@ -81,7 +82,7 @@ class RunPage {
     const {run} = this;
     const {counts} = run;
     return h("div", {class: "headline"}, h("div", {}, h("span", {class: "score"}, run.score ? number(run.score.mean, 3) : "–"), h("span", {class: "dim"}, run.score ? ` [${number(run.score.low, 3)}, ${number(run.score.high, 3)}] from ${count(run.score.clusters, "scenario")}` : " nothing scored")), intervalBar(run), run.score ? legend([run]) : "",
-      h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
+      h("div", {class: "dim"}, [`refusing earns ${number(run.floor, 3)}`, `a blind replay ${measured(run.blind_replay) ? number(run.blind_replay, 3) : "-"}`, run.ceiling === null ? null : `the reference ${number(run.ceiling, 3)}`, ...(run.pass || []).map((p) => `${p.name} ${number(p.value, 3)}`)].filter(Boolean).join(" · ")),
       h("div", {}, `${count(counts.sessions, "session")}: ${counts.scored} scored, ${counts.unscored} not scored, ${counts.spoiled} spoiled by the user`, counts.planned > counts.sessions ? `, ${counts.planned - counts.sessions} to come` : ""));
   }
 
