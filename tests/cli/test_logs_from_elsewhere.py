@@ -70,6 +70,16 @@ def test_an_answer_that_the_tape_has_not_does_not_replay(drafted: Path) -> None:
     assert "not verified: event 2" in scored(*given, "--verify")["unscored"][0]["reason"]
 
 
+def test_answers_of_each_trial_of_a_task_replay(tmp_path: Path) -> None:
+    for name, answer in {"a": '{"id": "c_1"}', "b": '{"id": "c_2"}', "c": "null", "d": "Error: no such order"}.items():
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{name}.json").write_text(json.dumps(chat(answer)))
+    called("scenarios", "new", "--from", tmp_path / "in", "-o", tmp_path / "mine.yaml")
+    called("import", "auto", tmp_path / "in", "-o", tmp_path / "logs")
+    done = called("replay", tmp_path / "logs", "--scenarios", tmp_path / "mine.yaml")
+    assert (done.exit_code, done.output.count(": agrees")) == (0, 4), done.output
+
+
 def test_a_log_without_a_scenario_is_not_verified_and_the_others_are_graded(drafted: Path) -> None:
     done = called("replay", drafted / "logs")
     assert (done.exit_code, "name the file or folder with --scenarios" in done.output) == (2, True)

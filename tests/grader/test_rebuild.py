@@ -185,6 +185,21 @@ class TestForeignTools:
         name = form.format("set_wifi_status")
         assert graded(edited(log, "set_wifi_status", name=name, tool=name), scenario).scores.score == 1
 
+    @each("name", ["setWifiStatus", "set-wifi-status", "SetWifiStatus", "mcp__my_server__setWifiStatus",
+        "my-server.set-wifi-status", "set_wifi_status_0", "set_wifi_status-12", "set_wifi_status_9f3ac1",
+        "setWifiStatus_k3Xq8aP"])  # fmt: skip
+    def test_another_spelling_of_one_of_our_tools_does_not_make_it_foreign(
+        self, name: str, suite: Suite, tmp_path: Path
+    ):
+        log = returned(played(suite.get("wifi_off")), "openai-chat", tmp_path)
+        found = graded(edited(log, "set_wifi_status", name=name, tool=name), suite.get("wifi_off"))
+        assert (found.scores.score, found.warnings) == (1, ())
+
+    @each("name", ["resetWifiStatus", "set_wifi_status_decade", "setWifi", "set_wifi_statuses"])
+    def test_a_name_that_is_no_spelling_of_one_of_our_tools_is_foreign(self, name: str, suite: Suite, tmp_path: Path):
+        log = returned(played(suite.get("wifi_off")), "openai-chat", tmp_path)
+        assert rebuilt(edited(log, "set_wifi_status", name=name, tool=name), suite.get("wifi_off")).foreign == {name: 1}
+
     @each(("host", "arguments"), [
         ("use_mcp_tool", {"server_name": "s", "tool_name": "set_wifi_status", "arguments": '{"on": false}'}),
         ("CallMcpTool", {"server": "s", "toolName": "set_wifi_status", "arguments": {"on": False}}),

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, groupby, islice, permutations
 from typing import Any
 
@@ -22,7 +23,7 @@ from sandbox_scenarios.stage import FallenDue, Stage
 from sandbox_scenarios.variants import actions, without_faults
 
 from sandbox_grader.grading.course import is_replay
-from sandbox_grader.grading.served import DRIFT, alike, forms, inside, last_form, texts_in
+from sandbox_grader.grading.served import DRIFT, MISSING, as_sent, forms, inside, last_form, texts_in
 from sandbox_grader.grading.values import is_number, within_floats
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.calling import without_arguments
@@ -30,12 +31,13 @@ from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajecto
 from sandbox_mcp.engine.world import Clock, IdStream
 from sandbox_mcp.engine.world.faults import CHECKED
 from sandbox_mcp.engine.worlds import TAPE
+from sandbox_mcp.engine.worlds.recorded import LoggedAnswer, value_of
 
 HOUR, YEAR = 3600.0, 366 * 86400.0
 REFUSALS = ("ConfirmationRequiredError", "SessionOverError")
 """What the session of any world, and no tool, answers a call with, beside the errors of closed gates."""
-BEHIND = re.compile(r"(?::\d{1,4}|_mcp_[\w-]{1,60})\Z")
-"""What hosts put behind the name of a tool: the number of the call, or the name of its server."""
+BEHIND = re.compile(r"(?:[:_-]\d{1,4}|_mcp_[\w-]{1,60}|[_-](?=[A-Za-z]{0,40}\d)[0-9A-Za-z]{5,40})\Z")
+"""What hosts put behind the name of a tool: a number, the name of its server, or a hash."""
 ORDERS = 24
 """How many orders of calls that were sent together are tried."""
 _CLASS = re.compile(r"\b[A-Za-z_]{1,60}(?:Error|Exception)\b")
@@ -227,6 +229,8 @@ class _Reenactment:
         ids = [form for form in (*forms(event.result), *inside(event.result)) if isinstance(form, str)]
         tells_id = bool(ids) and bound.tool is not None and bound.tool.wrapped
         running.ids = _ToldIds("", ids[-1]) if tells_id else self._ids
+        if self._stage.home.origin.endswith(TAPE) and running.knowledge is None:
+            running.knowledge = LoggedAnswer(partial(_is_logged, event))
         if isinstance(bound, Outcome):
             return self._as_told(event, bound)
         transaction = running.begin()
@@ -266,16 +270,12 @@ class _Reenactment:
             return replace(told, result=None, error=fault)
         if fault is None:
             recorded = event.result if event.error is None else event.error.message
-            found = chain(forms(recorded), inside(recorded))
-            same = next((form for form in found if alike(form, outcome.result)), MISSING)
+            same = as_sent(recorded, outcome.result)
             if same is not MISSING:
                 return replace(told, result=same, error=None)
         again = fault.text if fault else _text(outcome.result)
         recorded = f"{event.error.type}: {event.error.message}" if event.error else _text(event.result)
         return Mismatch(event.seq, event.called, recorded, again)
-
-
-MISSING: Any = object()
 
 
 class _OurTools:
@@ -295,9 +295,24 @@ class _OurTools:
             if name in self._shown:
                 return self._shown[name]
             behind = [shown for shown in self._shown if _is_behind(name, shown)]
+            if not behind and not (call.error is not None and call.error.kind == "unknown_tool"):
+                behind = self._spelled_like(name)
             if behind and not self._stands_beside(name, longest := max(behind, key=len)):
                 return self._shown[longest]
         return None
+
+    def _spelled_like(self, name: str) -> list[str]:
+        """The one tool whose letters and digits end a name, in whatever spelling; none where several do."""
+        ends = {
+            _letters(bare[start:])
+            for bare in (name, BEHIND.sub("", name))
+            for start in range(len(bare))
+            if start == 0 or not bare[start - 1].isalnum()
+        }
+        alike = [shown for shown in self._shown if _letters(shown) in ends]
+        longest = max((len(_letters(shown)) for shown in alike), default=0)
+        found = [shown for shown in alike if len(_letters(shown)) == longest]
+        return found if len(found) == 1 else []
 
     def _stands_beside(self, name: str, tool: str) -> bool:
         """True if a log knows a tool by its own name, so that one that only ends like it is another."""
@@ -310,6 +325,17 @@ def _is_behind(name: str, tool: str) -> bool:
         bare.endswith(tool) and len(name) > len(tool) and not bare[: -len(tool)][-1:].isalnum()
         for bare in (name, BEHIND.sub("", name))
     )
+
+
+def _is_logged(event: ToolCall, answer: Mapping[str, Any]) -> bool:
+    """True if an answer on a tape is the one that a log recorded."""
+    if answer.get("isError") is True or event.error is not None:
+        return (answer.get("isError") is True) == (event.error is not None)
+    return as_sent(event.result, value_of(answer)) is not MISSING
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
 
 
 def _tells(event: ToolCall, fault: CallError) -> bool:

@@ -18,6 +18,7 @@ from sandbox_grader.importers.reading.values import literal
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.tools.results import unwrapped
 
+MISSING: Any = object()
 DRIFT = 60.0
 MOMENT = 1e8
 """From here on a number may be a time in seconds since 1970."""
@@ -111,6 +112,19 @@ def alike(recorded: Any, again: Any) -> bool:
         return True
     one, other = _moment(recorded), _moment(again)
     return one is not None and other is not None and abs(one - other) < DRIFT
+
+
+def as_sent(recorded: Any, sent: Any) -> Any:
+    """What a result is, where the recorded one is a form of what a tool sent; ``MISSING`` where it is not.
+
+    Hosts read a text that is JSON, so that a tool's text ``"null"`` may be recorded as null.
+    """
+    found = (*forms(recorded), *inside(recorded))
+    same = next((form for form in found if alike(form, sent)), MISSING)
+    if same is not MISSING or not isinstance(sent, str):
+        return same
+    read = [None] if sent in NOTHING else list(forms(sent))[1:]
+    return sent if any(alike(form, value) for form in found for value in read) else MISSING
 
 
 def _moment(value: Any) -> float | None:

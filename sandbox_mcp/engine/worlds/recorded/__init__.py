@@ -12,11 +12,13 @@ from sandbox_mcp.engine.worlds.recorded.tape import (
     without,
 )
 from sandbox_mcp.engine.worlds.recorded.world import (
+    LoggedAnswer,
     NotRecordedError,
     RecordedError,
     TapeAnswerBook,
     is_live,
     live_world_on,
+    value_of,
     world_on,
 )
 
@@ -27,6 +29,7 @@ __all__ = (
     "Fill",
     "FillQuestion",
     "Fills",
+    "LoggedAnswer",
     "NotRecordedError",
     "RecordedError",
     "Tape",
@@ -38,6 +41,7 @@ __all__ = (
     "is_live",
     "live_world_on",
     "read_tape",
+    "value_of",
     "without",
     "world_on",
 )  # fmt: skip

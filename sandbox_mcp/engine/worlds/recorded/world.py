@@ -2,7 +2,8 @@
 
 Policy: an answer is given for equal arguments after the same acting calls, and for nothing else. Which acting calls
 came so far is part of the session's state, so that trials of races, replays and other sessions use nothing up. Where a
-tape has several answers to one question the first is given, always. The same tape makes a second world of another name,
+tape has several answers to one question the first is given, always; only a log that is carried out again is given the
+one that it recorded. The same tape makes a second world of another name,
 in which what a model answered once stands in for what the tape does not have; no session plays it unawares.
 """
 
@@ -10,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -113,24 +114,34 @@ def _world_on(path: Path, _modified: int, _size: int, filled: bool) -> World:
     return world
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedAnswer:
+    """Knowledge in whose place a log that is carried out again has what it recorded of its next call."""
+
+    equals: Callable[[Mapping[str, Any]], bool]
+
+
 class TapeAnswerBook:
     """The answers of a tape by what was asked and after which acting calls."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
-        self._found: dict[tuple[tuple[Deed, ...], Deed], TapeCall] = {}
+        self._found: dict[tuple[tuple[Deed, ...], Deed], list[TapeCall]] = {}
         for call in tape.calls:
-            self._found.setdefault((call.after, call.deed), call)
+            self._found.setdefault((call.after, call.deed), []).append(call)
 
     def names_taken(self, tool: str) -> Iterable[str]:
         """The arguments with which calls of a tool were answered: servers take some that their schemas do not list."""
         answered = (call.deed[1] for call in self.tape.calls if call.deed[0] == tool and not call.refused)
         return dict.fromkeys(name for arguments in answered for name in loads(arguments))
 
-    def to(self, asked: Deed, after: tuple[Deed, ...]) -> Mapping[str, Any] | None:
-        """The result of the equal call on the tape; None where the tape has no equal call."""
-        found = self._found.get((after, asked))
-        return found.result if found else None
+    def to(
+        self, asked: Deed, after: tuple[Deed, ...], logged: "LoggedAnswer | None" = None
+    ) -> Mapping[str, Any] | None:
+        """The result of the equal call on the tape, the logged one of several; None where the tape has no such call."""
+        results = [call.result for call in self._found.get((after, asked), ())]
+        first = next(iter(results), None)
+        return next(filter(logged.equals, results), first) if logged else first
 
     def missing(self, asked: Deed, after: tuple[Deed, ...]) -> NotRecordedError:
         """The error about a call not on the tape, which names the nearest call that is."""
@@ -309,7 +320,7 @@ def _answering(listed: TapeTool, effects: Effects, answers: TapeAnswerBook) -> C
         after = tuple(tape.plain((act.tool, act.arguments)) for act in tx.all(ActingCall))
         made = deed(listed.name, arguments, tape.redacted)
         asked = tape.plain(made)
-        result = answers.to(asked, after)
+        result = answers.to(asked, after, tx.knowledge if isinstance(tx.knowledge, LoggedAnswer) else None)
         if result is None and isinstance(tx.knowledge, Fills):
             question = FillQuestion(listed, asked, after, tuple(answers.nearest(asked, after, EXAMPLES)))
             filled = tx.knowledge.to(question)
