@@ -83,6 +83,20 @@ def test_a_scenario_is_drafted_for_each_task(tmp_path: Path) -> None:
     assert scores(out, logs) == [1.0, 1.0]
 
 
+def test_a_session_without_a_name_is_of_the_named_task_that_begins_alike(tmp_path: Path) -> None:
+    named = {**GOOD, "metadata": {"scenario": "kettle"}}
+    out, logs = drafted(tmp_path, GOOD, named)
+    assert (list(Suite([out]).names("*")), scores(out, logs)) == (["kettle"], [1.0, 1.0])
+
+
+def test_a_user_who_speaks_again_before_the_agent_answers_is_found_by_all_that_was_said(tmp_path: Path) -> None:
+    twice = chat(("Please cancel order A-1042.", [FOUND, CANCELLED], "Order A-1042 is cancelled."))
+    twice["messages"].insert(3, {"role": "user", "content": "Be quick."})
+    other = chat(("Please cancel order A-1042.", [("find_order", {"number": "A-1042"}, {"id": "x"})], "It is x."))
+    out, logs = drafted(tmp_path, twice, other)
+    assert scores(out, logs) == [1.0, 1.0]
+
+
 def test_a_draft_lints_clean_and_its_solution_is_on_the_tape(tmp_path: Path) -> None:
     out, _ = drafted(tmp_path, GOOD, BAD)
     suite = Suite([out])

@@ -1,7 +1,8 @@
 """Finds the scenario that a log is graded by.
 
 Policy: our own logs name it. A log from elsewhere is of the scenario that has the log's name for it, as far as a
-scenario can be called so, or else of the only one with whose opening it begins; both only among files that were named.
+scenario can be called so, or else of the only one with whose opening it begins, in one message or several; both only
+among files that were named.
 """
 
 import re
@@ -55,7 +56,8 @@ class SuiteFinder:
         if found is not None or not self.places:
             return found
         named = self(plain_name(task)) if (task := task_of(log.started)) else None
-        return named or self(_openings(self.places, self._files).get(first_words(log), ""))
+        known = _openings(self.places, self._files)
+        return named or self(next((known[words] for words in beginnings(log) if words in known), ""))
 
 
 def placed(log: Trajectory, find: Find) -> tuple[Trajectory, Scenario | None]:
@@ -78,10 +80,18 @@ def plain_name(text: str) -> str:
     return name if name[:1].isalpha() else f"s_{name}"
 
 
-def first_words(log: Trajectory) -> str:
-    """The first thing that the user says, in one line."""
-    said = (event for event in log.events if isinstance(event, Message) and event.sender == "user")
-    return " ".join(next((event.content for event in said), "").split())
+def beginnings(log: Trajectory) -> list[str]:
+    """What the user says before the agent answers, each in one line: all of it first, then one message less each time.
+
+    Nothing where the user says nothing.
+    """
+    said: list[str] = []
+    for event in log.events:
+        if isinstance(event, Message):
+            if (event.sender, event.recipient) == ("agent", "user") and said:
+                break
+            said += [event.content] if event.sender == "user" else []
+    return [" ".join(" ".join(said[:count]).split()) for count in range(len(said), 0, -1)]
 
 
 @cache

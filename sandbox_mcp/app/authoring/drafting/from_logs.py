@@ -1,6 +1,7 @@
 """Scenarios over the tools of logged sessions, or of a tape: for logs without a state, whoever wrote them.
 
-Policy: one scenario for each task, which is what a log calls its scenario, or else the words with which it begins. Of
+Policy: one scenario for each task, which is what a log calls its scenario, or else the words with which it begins; if
+the sessions of only one named task begin with these words, it is that task. Of
 several sessions of a task the one with the highest reward is the solution, and the first of those; the others only say
 what the tools take. All share one tape. Where it has another answer than the session had, because a session before
 asked the same, the draft goes by the tape: that is what the solution will be given.
@@ -16,7 +17,7 @@ from typing import Any
 from sandbox_grader.grading.rebuild import rebuilt
 from sandbox_grader.grading.values import is_number
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_grader.reporting.scenario_of_log import first_words, plain_name, task_of
+from sandbox_grader.reporting.scenario_of_log import beginnings, plain_name, task_of
 from sandbox_scenarios import Suite
 
 from sandbox_mcp.app.authoring.drafting.draft import TO_DO, Proof, entry_in, entry_of, prove, yaml_of
@@ -71,7 +72,11 @@ def draft_logs(sessions: Sequence[Trajectory], suite: Suite, out: Path, family: 
         if why := _unfit(session):
             left_out[session.started.session] = why
         else:
-            tasks.setdefault(task_of(session.started) or first_words(session), []).append(session)
+            tasks.setdefault(task_of(session.started) or _opening(session), []).append(session)
+    for opening in [task for task, found in tasks.items() if not task_of(found[0].started)]:
+        named = [task for task, found in tasks.items() if task != opening and _opening(found[0]) == opening]
+        if len(named) == 1:
+            tasks[named[0]] += tasks.pop(opening)
     if not tasks:
         told = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
         raise RunError(f"no session can become a scenario: {told or 'there is none'}")
@@ -168,7 +173,12 @@ def _unfit(session: Trajectory) -> str:
         return "it has no call whose result is known"
     if len(calls) > LONGEST:
         return f"it has {len(calls)} calls, and a scenario {LONGEST} at most"
-    return "" if first_words(session) else "in it the user says nothing"
+    return "" if _opening(session) else "in it the user says nothing"
+
+
+def _opening(session: Trajectory) -> str:
+    """What the user says before the agent answers."""
+    return next(iter(beginnings(session)), "")
 
 
 def _reward(session: Trajectory) -> float:
