@@ -105,11 +105,6 @@ SINS = {
     "outside_io": ['@w.query\ndef sin(tx: Tx) -> str:\n    """Read."""\n    return Path("/etc/hostname").read_text()'],
     "module_state": ['@w.query\ndef sin(tx: Tx, name: str) -> int:\n    """Count."""\n    SEEN.append(name)\n    return len(SEEN)'],
     "module_state ": ['@w.query\ndef sin(tx: Tx) -> int:\n    """Count."""\n    global COUNT\n    COUNT += 1\n    return COUNT'],
-    "mutable_default": ['@w.query\ndef sin(tx: Tx, names: list[str] = []) -> list[str]:\n    """List."""\n    return names'],
-    "set_order": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    names = {row.name for row in tx.all(Thing)}\n    return list(names)'],
-    "set_order ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """List."""\n    return ", ".join({row.name for row in tx.all(Thing)})'],
-    "set_order  ": ['@w.query\ndef sin(tx: Tx) -> str:\n    """List."""\n    names = set(SEEN)\n    return ", ".join(name for name in names)'],
-    "set_order   ": ['@w.query\ndef sin(tx: Tx) -> list[str]:\n    """List."""\n    names = set(SEEN)\n    return [*names]'],
     "past_the_transaction": ['@w.action\ndef sin(tx: Tx) -> None:\n    """Write."""\n    tx.transaction.insert("thing", "id", {"name": "x", "size": 1})'],
     "undeclared_table": ['@w.query\ndef sin(tx: Tx) -> list[Other]:\n    """List."""\n    return tx.all(Other)'],
     "undeclared_effect": ['@w.action(adds=[Thing])\ndef sin(tx: Tx, thing: Id[Thing]) -> Thing:\n    """Write."""\n    return tx.change(tx.get(Thing, thing), size=1)'],
@@ -160,24 +155,10 @@ def test_what_breaks_at_the_edge_of_an_argument_is_found(tmp_path: Path, paramet
 
 QUERY = '@w.query\ndef sin(tx: Tx) -> str:\n    """Tell."""\n    '
 HIDDEN_SINS = {
-    "return datetime.datetime.fromtimestamp(tx.now).isoformat()": "host_clock",
-    "return tx.local().astimezone().isoformat()": "host_clock",
     "from time import time as now\n    return str(now() > 0)": "host_clock",
     "import secrets\n    return str(len(secrets.token_hex(4)))": "chance",
     "import threading\n    return threading.current_thread().name": "outside_io",
     "import sys\n    return str(len(sys.argv))": "outside_io",
-    'return " ".join(row for row in {"a"} | {"b"})': "set_order",
-    'return " ".join({"a": 1, "b": 2}.keys() & {"a", "b"})': "set_order",
-    'return {"a", "b"}.pop()': "set_order",
-    'found: set[str] = set()\n    for row in found:\n        return row\n    return ""': "set_order",
-    'return ", ".join(known(tx))': "set_order",
-    "return str({name: 1 for name in known(tx)})": "set_order",
-    "SEEN.sort()\n    return str(len(SEEN))": "module_state",
-    'DEEP["a"]["b"] = 1\n    return ""': "module_state",
-    "PAIR[0].append(1)\n    return str(PAIR[1])": "module_state",
-    "Box.n += 1\n    return str(Box.n > 0)": "module_state",
-    'globals()["COUNT"] = 1\n    return ""': "module_state",
-    "return str(next(NUMBERS) >= 0)": "module_state",
 }
 HELPERS = """
 import itertools
@@ -192,10 +173,20 @@ def known(tx: Tx) -> set[str]:
 
 
 @pytest.mark.parametrize("sin", HIDDEN_SINS)
-def test_a_sin_that_trials_seldom_show_is_read_in_the_code(tmp_path: Path, sin: str) -> None:
+def test_a_name_that_trials_seldom_show_is_found_in_the_code(tmp_path: Path, sin: str) -> None:
     (tmp_path / "sinful.py").write_text(f"{HEAD}{HELPERS}{QUERY}{sin}\n", encoding="utf-8")
     [world] = load(tmp_path / "sinful.py")
     assert {finding.rule for finding in check_world(world) if ".py:" in finding.place} == {HIDDEN_SINS[sin]}
+
+
+@pytest.mark.parametrize(
+    "sin",
+    ['DEEP["a"][f"{len(str(DEEP))}"] = 1', "PAIR[0].append(1)", "Box.n += 1", 'globals()["COUNT"] += 1'],
+)
+def test_a_value_of_a_module_that_changes_is_found_by_trial(tmp_path: Path, sin: str) -> None:
+    (tmp_path / "sinful.py").write_text(f"{HEAD}{HELPERS}{QUERY}{sin}\n    return ''\n", encoding="utf-8")
+    [world] = load(tmp_path / "sinful.py")
+    assert {finding.rule for finding in check_world(world)} == {"module_state"}
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def _as_json(world: "World", likeness: dict[str, float]) -> dict[str, Any]:
 @world_files
 @as_json
 def check(names: tuple[str, ...], as_json: bool) -> None:
-    """Read worlds' code, and try their tools.
+    """Try worlds' tools, and look for forbidden names in their code.
 
     Without NAMES the worlds in the files that --world names, or else all. Their code is run, with your rights. A tape
     has no code; it is looked at as check-server does. The exit code is 1 if there is anything to mend.

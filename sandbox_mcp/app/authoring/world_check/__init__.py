@@ -1,15 +1,15 @@
-"""Whether a world keeps to the rules that make its sessions repeatable: what its code says, what it does when tried.
+"""The check of a world against the rules that make its sessions repeatable: trials, and a few forbidden names.
 
-Nothing is promised by silence: a tool may still be wrong in a way that neither reading nor these trials show.
+Nothing is promised by silence: a tool may still be wrong in a way that neither names nor trials show.
 """
 
 from collections.abc import Iterator
 from functools import partial
 
 from sandbox_mcp.app.authoring.world_check.findings import RULES, WorldFinding
+from sandbox_mcp.app.authoring.world_check.forbidden_names import forbidden_names
 from sandbox_mcp.app.authoring.world_check.module_state import state_of
 from sandbox_mcp.app.authoring.world_check.other_process import OtherProcess
-from sandbox_mcp.app.authoring.world_check.reading import read
 from sandbox_mcp.app.authoring.world_check.sources import sources_of
 from sandbox_mcp.app.authoring.world_check.trials import tried
 from sandbox_mcp.engine.tools import World
@@ -39,11 +39,8 @@ def check_world(world: World, refused: dict[str, str] | None = None) -> tuple[Wo
     noes = {} if refused is None else refused
     sources = sources_of(world)
     modules = [source.module for source in sources]
-    written = tuple(read(world, sources))
-    trials = tuple(tried(world, noes, partial(state_of, world, modules)))
-    if any(finding.rule == "undeclared_table" for finding in written):  # with the line, which trials do not know
-        trials = tuple(finding for finding in trials if finding.rule != "undeclared_table")
-    return tuple(dict.fromkeys((*undocumented, *_dangling(world), *written, *trials)))
+    trials = tried(world, noes, partial(state_of, world, modules))
+    return tuple(dict.fromkeys((*undocumented, *_dangling(world), *forbidden_names(world, sources), *trials)))
 
 
 def _dangling(world: World) -> Iterator[WorldFinding]:

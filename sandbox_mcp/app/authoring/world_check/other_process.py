@@ -1,7 +1,7 @@
-"""Whether tools have the same results in another process, where texts hash otherwise, in another time zone.
+"""Trials of the tools in another process, where texts hash otherwise, in another time zone.
 
-Policy: this shows what neither reading nor a second call in the same process does: the order of a set that went
-somewhere unseen, wall times without a zone, and what was drawn by lot or asked of the clock when a module was loaded.
+Policy: this shows what a second call in the same process does not: the order of a set, state that earlier calls left,
+wall times without a zone, and what was drawn by lot or asked of the clock when a module was loaded.
 """
 
 import json

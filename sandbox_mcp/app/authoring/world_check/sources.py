@@ -1,17 +1,15 @@
-"""The code that a world consists of, what the names in it stand for, and which parts of it a tool may come to.
+"""The modules that a world's code consists of, and the meaning of the names in them.
 
 Policy: a world's code is the modules that declare its tools, events and gates, and whatever these import from their own
-package or folder. A function is played if a tool, an event or a gate names it, or something that these name does; all
-other code runs when the module is loaded, if at all.
+package or folder.
 """
 
 import ast
 import inspect
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -33,22 +31,6 @@ class Source:
     def file(self) -> str:
         """The name of its file."""
         return Path(str(self.module.__file__)).name
-
-    @cached_property
-    def imported(self) -> dict[str, str]:
-        """Targets of the names that its imports and plain assignments give: ``clock = time.time``."""
-        found = imports_in(self.tree, self.module)
-        for part in self.tree.body:
-            if isinstance(part, ast.Assign) and isinstance(part.value, ast.Attribute | ast.Name):
-                path = dotted(part.value, found)
-                found |= {target.id: path for target in part.targets if isinstance(target, ast.Name) and path}
-        return found
-
-    def classes(self) -> Iterator[type]:
-        """The classes that it defines."""
-        for value in vars(self.module).values():
-            if isinstance(value, type) and value.__module__ == self.module.__name__:
-                yield value
 
 
 def imports_in(tree: ast.AST, module: ModuleType) -> dict[str, str]:
@@ -113,79 +95,27 @@ def _beside(source: Source) -> Iterator[str]:
                 yield name
 
 
-def played(world: World, sources: Iterable[Source]) -> set[ast.AST]:
-    """The functions, lambdas included, that may run while a session is played."""
-    known, places = tuple(sources), _places(world)
-    defined: dict[str, list[ast.AST]] = defaultdict(list)
-    waiting: list[ast.AST] = []
-    for source in known:
-        for part in source.tree.body:
-            _define(part, defined)
-            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-                waiting += [*part.value.args, *(item.value for item in part.value.keywords)]  # handed to a registry
-        functions = [item for item in ast.walk(source.tree) if isinstance(item, Function)]
-        own = {item.name for item in functions}
-        for item in functions:
-            lines = {item.lineno, *(decorator.lineno for decorator in item.decorator_list)}
-            declared = not places.isdisjoint((source.module.__name__, line) for line in lines)
-            if declared or any(_first_name(decorator) in own for decorator in item.decorator_list):
-                waiting.append(item)  # a decorator of the module's own may keep it somewhere
-    reached: set[ast.AST] = set()
-    named: set[str] = set()
+def runs_on_import(world: World, sources: Sequence[Source]) -> set[str]:
+    """Names that module code uses outside a world's tools, and those that what they name uses in turn."""
+    defined: dict[str, list[ast.stmt]] = defaultdict(list)
+    waiting: list[str] = []
+    for part in (part for source in sources for part in source.tree.body):
+        if isinstance(part, Function | ast.ClassDef):
+            defined[part.name].append(part)
+        else:
+            waiting += _mentioned(part)
+    tools = {function.__name__ for function in world.functions.values()}
+    found: set[str] = set()
     while waiting:
-        root = waiting.pop()
-        if root in reached:
-            continue
-        reached |= {root, *(item for item in ast.walk(root) if isinstance(item, Function | ast.Lambda))}
-        for name in set(_mentioned(root)) - named:
-            named.add(name)
-            waiting += defined[name]
-    return reached
+        name = waiting.pop()
+        if name not in found | tools:
+            found.add(name)
+            waiting += (inner for part in defined[name] for inner in _mentioned(part))
+    return found
 
 
-def _define(part: ast.stmt, defined: dict[str, list[ast.AST]]) -> None:
-    """Note the names by which a statement of a module, or of a class in it, can be reached."""
-    if isinstance(part, Function):
-        defined[part.name].append(part)
-    elif isinstance(part, ast.ClassDef):
-        for inner in part.body:
-            special = isinstance(inner, Function) and inner.name.startswith("__")
-            if special or not isinstance(inner, Function):
-                defined[part.name].append(inner)
-            _define(inner, defined)
-        defined[part.name] += part.bases
-    elif isinstance(part, ast.Assign | ast.AnnAssign | ast.AugAssign) and part.value is not None:
-        for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
-            for item in ast.walk(target):
-                if isinstance(item, ast.Name):
-                    defined[item.id].append(part.value)
-    elif isinstance(part, ast.If | ast.Try | ast.With | ast.For):
-        for inner in ast.iter_child_nodes(part):
-            if isinstance(inner, ast.stmt):
-                _define(inner, defined)
-
-
-def _places(world: World) -> set[tuple[str, int]]:
-    """Places at which the world's tools, events and gates begin, by module and line."""
-    written = (inspect.unwrap(function) for function in world.functions.values())
-    codes = ((function.__module__, getattr(function, "__code__", None)) for function in written)
-    return {(module, code.co_firstlineno) for module, code in codes if code is not None}
-
-
-def _first_name(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _mentioned(root: ast.AST) -> Iterator[str]:
-    """The names used in a piece of code, those in its decorators left out."""
-    parts = [root.args, *root.body] if isinstance(root, Function) else [root]
-    for part in parts:
-        for item in ast.walk(part):
-            if isinstance(item, ast.Name):
-                yield item.id
-            elif isinstance(item, ast.Attribute):
-                yield item.attr
-            elif isinstance(item, ast.ImportFrom):
-                yield from (alias.name for alias in item.names)
+def _mentioned(part: ast.AST) -> Iterator[str]:
+    """Names and attributes used in a piece of code."""
+    for item in ast.walk(part):
+        if isinstance(item, ast.Name | ast.Attribute):
+            yield item.id if isinstance(item, ast.Name) else item.attr
