@@ -20,9 +20,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load, parsed
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load
 from sandbox_grader.importers.reading.manners import words_of
-from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, stated
+from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, parsed, stated
 
 DOCUMENT = "."
 """The path of the whole document, or of a line where a file has one per line."""

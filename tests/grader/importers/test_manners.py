@@ -49,10 +49,18 @@ FAILURES = [
     '{"success": false, "error": "nope", "data": null}',
     '{"ok": false, "reason": "no such account"}',
     '{"is_error": true, "content": []}',
+    '{"detail": "Not found."}',
+    '{"detail": [{"loc": ["body", "on"], "msg": "field required", "type": "value_error.missing"}]}',
+    '{"type": "about:blank", "title": "Not Found", "status": 404, "detail": "no such order", "instance": "/orders/3"}',
+    '{"statusCode": 422, "message": "on must be a boolean"}',
+    "Cancelled",
+    "[ERROR] no such account",
 ]
 REMINDER = "<system-reminder>\nx\n</system-reminder>"
 HOOK = "<session-start-hook>x</session-start-hook>"
 TEAM = '<teammate-message id="a">x</teammate-message>'
+AGENTS = "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>"
+PLAIN = "# AGENTS.md instructions for /repo\n\nUse tabs."
 RESULTS = [
     "Errors found in the log: none",
     "Error-free run, 12 of 12",
@@ -69,6 +77,12 @@ RESULTS = [
     "exit code: 0\ndone",
     '{"return_code": 0, "stdout": "ok"}',
     '{"error": null, "rows": [1]}',
+    '{"detail": "a long walk", "title": "Sunday"}',
+    '{"detail": ""}',
+    '{"status": 200, "message": "done"}',
+    '{"code": 500, "street": "Long Lane"}',
+    "[ERROR] 10:02 disk full\n[INFO] 10:03 disk freed",
+    "Cancelled 3 orders",
     '{"error": "last week\'s", "rows": [1], "title": "Error report"}',
     "The ValueError: it is a class of Python",
     "ErrorLog opened",
@@ -120,6 +134,12 @@ def test_the_class_of_an_error_is_found_behind_what_a_host_puts_before_it(text: 
         (f"<task>\nOff.\n</task>\n{TEAM}", [("Off.", False), (TEAM, True)]),
         ("<task>Off.</task> and <b>now</b>", [("<task>Off.</task> and <b>now</b>", False)]),
         ("<document_name>x</document_name> sort it", [("<document_name>x</document_name> sort it", False)]),
+        (f"Off.\n\n{AGENTS}", [("Off.", False), (AGENTS, True)]),
+        (f"{AGENTS}\n\nOff.", [(AGENTS[:34], True), (AGENTS[36:], True), ("Off.", False)]),
+        (f"Off.\n\n{PLAIN}", [("Off.", False), (PLAIN, True)]),
+        (f"{REMINDER}\nOff.\n{AGENTS}\n{REMINDER}",
+            [(REMINDER, True), ("Off.", False), (AGENTS, True), (REMINDER, True)]),
+        ("Put '# AGENTS.md instructions for x' on top", [("Put '# AGENTS.md instructions for x' on top", False)]),
         ("Stop hook feedback:\n- x", [("Stop hook feedback:\n- x", True)]),
     ],
     ids=str,

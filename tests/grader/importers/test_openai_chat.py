@@ -243,6 +243,28 @@ def test_calls_in_the_form_of_another_format_are_refused(part):
         read("openai-chat", chat(ASK, {"role": "assistant", "content": [part]}, TELL))
 
 
+@each(
+    "written",
+    [
+        """{"id": "a", "type": "function", "function": {"name": "find", "arguments": "{\\"number\\": \\"X1\\"}"}}""",
+        """{'id': 'a', 'type': 'function', 'function': {'name': 'find', 'arguments': '{"number": "X1"}'}}""",
+        """ChatToolCall(id='a', function=Function(arguments='{"number": "X1"}', name='find'), index=None)""",
+        """ToolCall(role=None, id='a', name='find', arguments='{"number": "X1"}')""",
+    ],
+)
+def test_calls_that_were_written_as_texts_are_read(written: str):
+    use = {"role": "assistant", "content": None, "tool_calls": [written]}
+    [call] = calls(read_one("verifiers", {"prompt": [ASK], "completion": [use, GOT, TELL], "reward": 1.0}))
+    assert (call.name, call.arguments, call.result) == ("find", {"number": "X1"}, 4)
+
+
+@each(("tool", "failed"), [("find", True), ("cancel_order", False)])
+def test_a_bare_cancelled_is_a_refusal_but_of_what_cancels(tool: str, failed: bool):
+    use = {"role": "assistant", "content": None, "tool_calls": [chat_call(tool, {}, "a")]}
+    [call] = calls(read_one("openai-chat", chat(ASK, use, {**GOT, "content": "Cancelled"}, TELL)))
+    assert (call.error is not None, call.result) == (failed, None if failed else "Cancelled")
+
+
 def test_rollouts_of_verifiers_tell_their_tools_and_tokens():
     rollout = {
         "prompt": [ASK],

@@ -16,7 +16,15 @@ from typing import Any
 
 from sandbox_grader.importers.base import Imported, Loss
 from sandbox_grader.importers.reading.json_values import JsonNode, shown
-from sandbox_grader.importers.reading.manners import carried_in, cost_in, failure_in, speakers_in, tokens_in, words_of
+from sandbox_grader.importers.reading.manners import (
+    carried_in,
+    cost_in,
+    deed_of,
+    failure_in,
+    speakers_in,
+    tokens_in,
+    words_of,
+)
 from sandbox_grader.importers.reading.values import Given, arguments_of, canonical, decode, failure, seconds, zoned
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.talk.text import parted
@@ -232,6 +240,9 @@ class SessionBuilder:
     def answer(self, opened: OpenCall, outcome: CallOutcome) -> None:
         """Give an open call its outcome."""
         call = self._events[opened.index]
+        error = outcome.error
+        if error is not None and error.kind == "refused" and not outcome.stated and deed_of(opened.name, error.message):
+            outcome = replace(outcome, result=error.message, error=None)
         if outcome.stated:
             self._certain.add(opened.index)
         if isinstance(call, ToolCall):

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from sandbox_grader.importers.reading.build import CallOutcome, SessionBuilder
 from sandbox_grader.importers.reading.content import joined, outcome_of
-from sandbox_grader.importers.reading.json_values import JsonNode, parsed
-from sandbox_grader.importers.reading.values import arguments_of
+from sandbox_grader.importers.reading.json_values import JsonNode
+from sandbox_grader.importers.reading.values import arguments_of, parsed
 from sandbox_grader.ours import error_in, role_in
 from sandbox_mcp.engine.trajectory import Role
 

@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -229,16 +229,6 @@ def loads(text: str) -> tuple[Any, int]:
     if depth(value) > MAX_DEPTH:
         raise ValueError(f"nests deeper than {MAX_DEPTH} levels")
     return (cleaned(value) if "\\u" in text else value), len(replaced)
-
-
-def parsed(item: JsonNode) -> JsonNode:
-    """An element, read where it is the text of an object."""
-    if isinstance(item.value, str) and item.value.lstrip().startswith("{"):
-        try:
-            return replace(item, value=loads(item.value)[0])
-        except ValueError:
-            return item
-    return item
 
 
 def depth(value: Any) -> int:

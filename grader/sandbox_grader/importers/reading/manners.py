@@ -24,6 +24,7 @@ FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
     ("refused", r"aborted by user\b|(?:The )?(?:[Tt]ool|Command) (?:\w{1,20} )?(?:was )?(?:denied|rejected)\b"),
     ("refused", r"(?:Tool|Command) (?:execution |call |use )?(?:was )?(?:cancell?ed|interrupted)\b"),
     ("refused", r"\[(?:[Tt]ool (?:\w{1,20}) (?:aborted|interrupted|cancell?ed|denied)|Operation Cancelled)\]"),
+    ("refused", r"(?:Cancell?ed|CANCELL?ED)\.?\s*\Z"),
     ("refused", r"(?:The user|User) (?:doesn't want to|does not want to|chose not to)\b"),
     ("refused", r"(?:The )?[Uu]ser (?:rejected|denied|declined|cancell?ed) (?:th|your|permission|tool|MCP|request)"),
     ("refused", r"\[Request (?:interrupted|cancell?ed) by user|exec command rejected by user"),
@@ -32,6 +33,7 @@ FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
     ("execution", r"Tool execution (?:failed|aborted|error|timed out)\b|(?:I )?[Ee]ncountered (?:an )?error\b"),
     ("execution", r"Traceback \(most recent call last\):|MCP error -?\d+|<tool_use_error>|<error>"),
     ("execution", r"(?:Error|ERROR|error|Permission denied|Access denied|tool call error|[Ee]xecution error):"),
+    ("execution", r"\[(?:ERROR|Error)\]:? [^\n]{1,2000}\Z"),
     ("execution", r"Error (?:executing|calling|invoking|running|while|when|occurred|during|processing)\b"),
     ("execution", r"Error in (?:calling|executing|running|tool|function)\b|Execution error in\b"),
     ("execution", r"Error from (?:server|tool)\b|Error code:? ?-?\d|[Tt]ool call failed\b"),
@@ -56,10 +58,13 @@ WHY: Final = ("message", "reason", "detail")
 BESIDE_FAULTS: Final = frozenset(
     {
         *FAULTY, "code", "status", "message", "type", "error_type", "error_code", "details", "detail", "reason",
-        "success", "ok", "isError", "is_error", "validationErrors",
+        "success", "ok", "isError", "is_error", "validationErrors", "title", "instance", "statusCode", "status_code",
+        "timestamp", "path",
     }
 )  # fmt: skip
 """Members of an object that is nothing but an account of a failure."""
+ANSWERED: Final = ("status", "code", "statusCode", "status_code")
+"""Members that have the code of an HTTP answer; those from 400 to 599 are failures."""
 UNDONE: Final = ("error", "failed", "failure")
 ERRORS: Final = ("isError", "is_error")
 """States of a call that failed, and the flags of MCP's results."""
@@ -73,8 +78,10 @@ def failure_in(text: str, value: Any) -> ErrorKind | None:
     if is_object(value):
         codes = [code for name in CODED if isinstance(code := value.get(name), int) and not isinstance(code, bool)]
         flagged = any(value.get(name) is False for name in ("success", "ok")) or value.get("status") in UNDONE
-        account = {name for name, member in value.items() if member is not None} <= BESIDE_FAULTS
-        told = account and (flagged or any(value.get(name) for name in FAULTY))
+        flagged = flagged or any(value.get(name) in range(400, 600) for name in ANSWERED)
+        members = {name for name, member in value.items() if member is not None}
+        told = members <= BESIDE_FAULTS and (flagged or any(value.get(name) for name in FAULTY))
+        told = told or (members == {"detail"} and bool(value["detail"]))  # as FastAPI and Django answer
         return "execution" if told or any(codes) or any(value.get(name) is True for name in ERRORS) else None
     code = CODES.match(text)
     if code is not None:
@@ -93,6 +100,11 @@ def words_of(value: Any) -> str | None:
     parts: Any = value.get("content") if any(value.get(name) is True for name in ERRORS) else None
     texts = [str(part["text"]) for part in parts if is_object(part) and "text" in part] if is_array(parts) else []
     return told or "\n".join(texts) or None
+
+
+def deed_of(tool: str, text: str) -> bool:
+    """True if a text tells what a tool is there for, as "Cancelled" of one that cancels."""
+    return "cancel" in tool.casefold() and text.strip(".\n ").casefold() in ("cancelled", "canceled")
 
 
 CARRIER: Final = re.compile(
@@ -149,6 +161,8 @@ _WHOLE: Final = re.compile(
     r"\[ERROR\] You did not use a tool\b"
 )
 """How a message begins that is the host's to its end."""
+_HEADED: Final = re.compile(r"^# AGENTS\.md instructions for [^\n]*$", re.MULTILINE)
+"""What stands above the instructions of a project, which end with their tag, or with the message."""
 _INTERRUPTED: Final = re.compile(r"\[Request interrupted by user[^\]\n]{0,60}\]\Z")
 
 
@@ -159,7 +173,7 @@ def _is_hosts(tag: str) -> bool:
 
 def speakers_in(text: str) -> Iterator[tuple[str, bool]]:
     """The parts of what stands as said by a user, in order, each with whether it is the host's."""
-    if "<" not in text and "[" not in text and ":" not in text:
+    if not any(mark in text for mark in ("<", "[", ":", "# AGENTS.md")):
         yield text, False
         return
     if (words := _words_in(text, USERS)) is not None:
@@ -214,6 +228,10 @@ def _host_part(text: str) -> int | None:
 def _host_tail(text: str) -> int | None:
     """Where the host's words begin with which a text ends."""
     stripped = text.rstrip()
+    for heading in _HEADED.finditer(stripped):
+        tagged = "<INSTRUCTIONS>" in stripped[heading.end() :]
+        if heading.start() > 0 and (not tagged or stripped.endswith("</INSTRUCTIONS>")):
+            return heading.start()
     interrupted = _INTERRUPTED.search(stripped, max(0, len(stripped) - 100))
     if interrupted or not stripped.endswith(">"):
         return interrupted.start() if interrupted else None

@@ -12,12 +12,12 @@ import math
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from sandbox_grader.grading.values import is_number
-from sandbox_grader.importers.reading.json_values import MAX_DEPTH, depth, is_array, is_object, loads
+from sandbox_grader.importers.reading.json_values import MAX_DEPTH, JsonNode, depth, is_array, is_object, loads
 from sandbox_mcp.engine.trajectory import CallError, ErrorKind
 from sandbox_mcp.engine.trajectory.model_text import cleaned
 
@@ -28,6 +28,7 @@ _FAULT = r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:"
 _CLASS: Final = re.compile(_FAULT)
 _NAMED: Final = re.compile(rf"(?:\bError: |\n){_FAULT}")
 """A class after what a host puts before it, or at the end of a trace."""
+_PRINTED: Final = re.compile(r"\s*[A-Za-z_][\w.]{0,200}\([a-z_]")
 LONGEST_LITERAL: Final = 100_000
 """Characters beyond which arguments are not looked at as a Python literal."""
 
@@ -107,6 +108,42 @@ def _jsonable(value: Any) -> Any:
     if members is not None and all(isinstance(key, str) for key in members):
         return {str(key): _jsonable(item) for key, item in members.items()}
     raise ValueError(f"JSON has no form for {type(value).__name__}")
+
+
+def parsed(item: JsonNode) -> JsonNode:
+    """An element, read where it is the text of an object, in JSON or as Python prints it."""
+    if not isinstance(item.value, str):
+        return item
+    try:
+        found = loads(item.value)[0]
+    except ValueError:
+        found = literal(item.value) or printed(item.value)
+    return replace(item, value=found) if is_object(found) else item
+
+
+def printed(text: str) -> dict[str, Any] | None:
+    """Members of an object that Python printed, as ``Call(id='1', function=Function(name='look'))``; None of others."""
+    if len(text) > LONGEST_LITERAL or not _PRINTED.match(text):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = _jsonable(_members(ast.parse(text.strip(), mode="eval").body))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return cleaned(value) if is_object(value) and depth(value) <= MAX_DEPTH else None
+
+
+def _members(node: ast.expr) -> Any:
+    """Value of an expression of literals and of calls with named arguments. Raises ValueError for any other."""
+    if isinstance(node, ast.Call) and not node.args:
+        return {item.arg: _members(item.value) for item in node.keywords}
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_members(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        keys = [_members(key) for key in node.keys if key is not None]
+        return dict(zip(keys, map(_members, node.values), strict=True))
+    return ast.literal_eval(node)
 
 
 def stated(**told: str | None) -> dict[str, str]:
