@@ -16,7 +16,7 @@ WANTED: dict[str, tuple[str, ...]] = {
         *("torch>=2.13,<2.15", "trl==1.16.0", "transformers>=5,<6", "datasets", "jmespath", "jinja2"),
         *("skyrl-gym==0.4.0", "-e", "."),
     ),
-    "nemo": ("nemo-gym==0.7.0",),
+    "nemo": ("nemo-gym==0.7.0", "httpx"),
 }
 NEWER = {"nemo": (3, 13)}
 """Frameworks that want a later Python than ours."""
