@@ -116,6 +116,13 @@ def test_acting_calls_are_asked_for_with_values_that_the_log_looked_up(tmp_path:
     assert scenario["reference"][0]["turns"][0]["calls"][1]["arguments"] == {"id": "$order.id"}
 
 
+def test_a_small_number_that_a_reply_reports_has_to_be_reported(tmp_path: Path) -> None:
+    cold = ("get_temperature", {"city": "Oslo"}, {"temp": -3})
+    texts = ("It is -3 °C in Oslo.", "Oslo is at minus three degrees now.", "It is 3 °C in Oslo.", "I looked at Oslo.")
+    out, logs = drafted(tmp_path, *(chat(("How cold is it in Oslo?", [cold], text)) for text in texts))
+    assert [score == 1.0 for score in scores(out, logs)] == [True, True, False, False]
+
+
 def test_tools_that_act_and_were_not_called_are_suggested_as_minefields(tmp_path: Path) -> None:
     out, _ = drafted(tmp_path, GOOD, BAD)
 

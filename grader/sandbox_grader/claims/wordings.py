@@ -39,7 +39,7 @@ _LEAD = any_case(
 
 @lru_cache(maxsize=8192)
 def wording(value: str) -> Lazy:
-    """Where a wording stands in a text in lower case, whatever its punctuation; a plural counts."""
+    """Where a wording stands in a text in lower case, whatever its punctuation but a number's sign; a plural counts."""
     words = _WORD.findall(figured(value).lower())
     if not words:
         return Lazy(r"(?!)")
@@ -47,6 +47,8 @@ def wording(value: str) -> Lazy:
     for before, word in pairwise(words):
         parts += (r"[\W_]{0,3}" if before.isdigit() != word.isdigit() else r"[\W_]{1,3}", re.escape(word))
     before = "" if _JOINED.match(words[0]) else r"(?<![^\W_])"
+    if words[0].isdigit():
+        before = r"(?:(?<!\w)[-\u2212]|\bminus )" if value.strip()[0] in "-\u2212" else rf"{before}(?<!\s[-\u2212])"
     behind = "" if _JOINED.match(words[-1][-1]) else r"(?:s|es|'s)?(?![^\W_])"
     return Lazy(f"{before}{''.join(parts)}{behind}")
 
@@ -68,7 +70,9 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     hows: list[Standing] = [
         _how(talk, span, fact, others, back, negative=negative, asking=asking) for span in places.items()
     ]
-    refused = {"denied"} if named else {"denied", "perhaps denied", "hedged"}  # a refusal leaves what it is about open
+    refused = (
+        {"denied"} if named else {"denied", "perhaps denied", "hedged", "unsaid"}
+    )  # a refusal leaves what it is about open
     if refused & set(hows) and any(_refuses(other) for other in others):
         return stated(f"says {wanted}")
     heard = comes_to(hows, wanted)

@@ -19,6 +19,8 @@ SMALL, SHORT = 31, 3
 """Whole numbers up to this and texts shorter than this may be alike by chance."""
 _NO_LABEL = re.compile(r"[^\w-]+")
 """What the names of tools may have, and labels may not."""
+FEW = 4
+"""So many values in a result leave no doubt about its one number."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
 
 
@@ -156,20 +158,27 @@ def telling(value: Any) -> bool:
     return isinstance(value, str) and len(value) >= SHORT
 
 
+def _only_number(step: StoryStep, value: Any) -> bool:
+    """True if a result of few values has this number and no other, so that whoever reports one reports this one."""
+    found = [leaf for _, leaf in leaves(step.result)]
+    return len(found) <= FEW and [leaf for leaf in found if type(leaf) in (int, float)] == [value]
+
+
 def _told(story: DraftStory, turn: int) -> Iterator[ToldValue]:
     """Values that a reply takes from results, in the order of the reply; longer before shorter, new before old."""
     reply, said = story.turns[turn].reply, story.said_until(turn)
     free = reply
     steps = [step for step in story.steps if step.turn <= turn]
     found: list[tuple[int, ToldValue]] = []
+    answering = {step.number for step in steps if step.turn == turn}
     fresh = [
         ToldValue(Ref(step.number, path), leaf, as_text(leaf))
         for step in steps
         for path, leaf in leaves(step.result)
-        if telling(leaf) and not says(said, leaf)
+        if (telling(leaf) or (step.number in answering and _only_number(step, leaf))) and not says(said, leaf)
     ]
     for item in sorted(fresh, key=lambda item: (-len(item.written), -item.ref.step)):
-        match = re.search(rf"(?<!\w){re.escape(item.written)}(?!\w)", free)
+        match = re.search(rf"(?<![\w-]){re.escape(item.written)}(?!\w)", free)
         if match:
             free = free[: match.start()] + "\0" * len(match[0]) + free[match.end() :]
             found.append((match.start(), item))

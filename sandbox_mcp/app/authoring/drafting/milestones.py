@@ -17,7 +17,7 @@ from sandbox_mcp.app.authoring.drafting.flow import Flow, ToldValue
 from sandbox_mcp.app.authoring.drafting.setting import DraftSetting
 from sandbox_mcp.app.authoring.drafting.story import DraftStory, StoryStep
 from sandbox_mcp.app.authoring.drafting.user import question_in
-from sandbox_mcp.app.authoring.drafting.words import NEGATIVE, OFF, ON, has, snake, words
+from sandbox_mcp.app.authoring.drafting.words import NEGATIVE, OFF, ON, graded_words, has, snake, words
 from sandbox_mcp.engine.world import Change, Column, Row
 
 LENIENT = 60
@@ -296,8 +296,9 @@ class Drafter:
                 if "on" in step.event.arguments:
                     usual += ON if step.event.arguments["on"] else OFF
                 usual += step.tool.said or self.hints.said.get(step.tool.name, ())
-            said = any(has(reply, word) for word in usual)
-            return [list(dict.fromkeys(usual if said else [*usual, *(words(reply) or reply.split())]))]
+            if usual:
+                said = any(has(reply, word) for word in usual)
+                return [list(dict.fromkeys(usual if said else [*usual, *(words(reply) or reply.split())]))]
         fresh = [word for word in words(reply) if not has(self.story.said_until(number), word)]
         if any(has(reply, word) for word in NEGATIVE):
             topic = [word for word in words(reply) if has(self.story.turns[0].said, word)]
@@ -310,7 +311,7 @@ def _wordings(item: ToldValue) -> list[list[str]]:
     text = item.value
     if item.ref.path[-1:] == ("name",):
         return [list(dict.fromkeys((text, text.split()[0])))]
-    return [[text]] if len(text.split()) <= MANY_WORDS else [[word] for word in words(text)[:MANY_WORDS]]
+    return [[text]] if len(text.split()) <= MANY_WORDS else [[word] for word in graded_words(text)[:MANY_WORDS]]
 
 
 def _asked(value: Any) -> Any:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Container
 from itertools import chain, count
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+from sandbox_mcp.engine.talk.numbers import figured
+
+_WORD = re.compile(r"(?<!\w)-?\d+(?:[.,:]\d+)*(?!\w)|[^\W_]+(?:['’][^\W_]+)?")
 LONG = 4
 _COMMON = """
 about after again also been before could does done from have here into just like more most much need only over please
@@ -25,8 +27,13 @@ NEGATIVE = ("can't", "cannot", "can not", "unable", "not able", "not possible", 
 def words(text: str) -> list[str]:
     """The words of a text that say something, in lower case, each once."""
     found = (word.casefold() for word in _WORD.findall(text))
-    telling = (word for word in found if word.isdigit() or (len(word) >= LONG and word not in COMMON))
+    telling = (word for word in found if word.lstrip("-")[:1].isdigit() or (len(word) >= LONG and word not in COMMON))
     return list(dict.fromkeys(telling))
+
+
+def graded_words(text: str) -> list[str]:
+    """The :func:`words` of a reply that the grader finds in it: those of "at half eight" are a time to it."""
+    return [word for word in words(text) if has(figured(text), word)]
 
 
 def has(text: str, word: str) -> bool:
