@@ -1,12 +1,14 @@
 """Selectors: which scenarios a command means.
 
 Policy: a selector is a name, a pattern with ``*`` or ``?``, either with an instance as in ``late_*@7``,
-``category:NAME``, ``family:NAME``, ``extends:NAME``, ``world:NAME``, a tag such as ``irrelevance:*``, or a file with
-one selector per line (``@FILE``, or ``-`` for standard input). ``extends:`` means pairs: scenarios that branch from
+``category:NAME``, ``family:NAME``, ``extends:NAME``, ``world:NAME``, ``tier:NAME``, ``suite:default`` or ``suite:SEED``
+for a mixture of tiers, a tag such as ``irrelevance:*``, or a file with one selector per line (``@FILE``, or ``-`` for
+standard input). ``extends:`` means pairs: scenarios that branch from
 another one, and that one. A world means all its scenarios, but beside patterns, categories, families, pairs and tags it
 only says where these are looked for. If no world is named,
-tags are looked for in every world, and the others in the caller's own files, or else in the default world. A name is
-found in every world. No selector means all. Scenarios come in the suite's order, never in that of the selectors.
+tags, tiers and mixtures are looked for in every world, and the others in the caller's own files, or else in the default
+world. A name is found in every world. No selector means all. Scenarios come in the suite's order, never in that of the
+selectors.
 """
 
 import sys
@@ -20,9 +22,12 @@ from sandbox_scenarios.instances import MARK
 from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Category, Scenario
 from sandbox_scenarios.problem import closest
+from sandbox_scenarios.tiers import TIER, mixture, tier_of
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 CATEGORY, WORLD, FAMILY, EXTENDS = "category:", "world:", "family:", "extends:"
+MIXTURE = "suite:"
+"""How the selector of a mixture begins; what follows is its seed."""
 NOTHING_HERE = "there are no scenarios here that can be played; see that --scenarios names files with some"
 
 
@@ -49,7 +54,8 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
     tagged: dict[str, list[str]] = {}  # among some names if there are any
     for item in others:
         if ":" in item and not item.startswith((CATEGORY, FAMILY, EXTENDS)):
-            tagged[item] = [name for name in suite.tagged(item) if not names or name in names]
+            found = _everywhere(suite, item)
+            tagged[item] = [name for name in found if not names or name in names]
             if not tagged[item]:
                 raise SelectorError(f"no scenario has a tag {item!r}; expected one such as 'irrelevance:*'")
     if not names and (not others or len(tagged) < len(others)):
@@ -68,6 +74,16 @@ def select(suite: Suite, selectors: Sequence[str]) -> tuple[str, ...]:
             chosen |= set(tagged[selector]) if selector in tagged else _chosen(suite, names, selector)
     order = tuple(dict.fromkeys((*names, *(name for found in tagged.values() for name in found))))
     return (*(name for name in order if name in chosen), *sorted(chosen.difference(order)))
+
+
+def _everywhere(suite: Suite, selector: str) -> Sequence[str]:
+    """The scenarios of a mixture, of a tier or with a tag, whatever their world."""
+    if selector.startswith(MIXTURE):
+        return mixture(suite, selector.removeprefix(MIXTURE))
+    if selector.startswith(TIER):
+        tier = selector.removeprefix(TIER)
+        return [item.name for item in suite.all("*") if fnmatchcase(tier_of(item), tier)]
+    return suite.tagged(selector)
 
 
 def in_worlds(suite: Suite, world: str) -> tuple[Scenario, ...]:

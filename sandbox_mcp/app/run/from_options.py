@@ -147,12 +147,12 @@ def suite_from(options: RunOptions) -> PlayableSuite:
 
 
 def picked(suite: PlayableSuite, options: RunOptions) -> PlayableSuite:
-    """The scenarios that the options select, or instances of them.
+    """The scenarios that the options select, or instances of them; without any of either, the default mixture.
 
     Raises:
         RunError: a selector selects nothing, or the selected scenarios have no instances.
     """
-    chosen = suite.select(*options.selectors)
+    chosen = suite.select(*options.selected)
     if not options.instances and not options.instance_seed:
         return chosen
     if options.rows or options.tooltalk:

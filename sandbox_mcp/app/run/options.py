@@ -53,12 +53,16 @@ class About:
     single: bool = False
 
 
+MIXTURE = "suite:default"
+"""Selector of what is played where nothing is selected."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """Everything that decides a run, as its user states it."""
 
     selectors: Annotated[
-        tuple[str, ...], About("what to play", "Scenarios by name, pattern, category, family or world.")
+        tuple[str, ...], About("what to play", "Scenarios by name, pattern, category, family, world or tier.")
     ] = ()
     scenarios: Annotated[
         tuple[Path, ...], About("what to play", "File or folder of your own; repeatable.", place="any")
@@ -314,6 +318,12 @@ class RunOptions:
             RunError: a name is unknown, or a value cannot be used.
         """
         return replace(self, **checked_options(changes))
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The selectors; that of the default mixture where neither they nor what to select from is given."""
+        given = self.selectors or self.scenarios or self.rows or self.tooltalk or self.world
+        return self.selectors if given else (MIXTURE,)
 
     def given(self) -> dict[str, Any]:
         """Options that differ from their defaults, by the names of a run file, as JSON has them."""

@@ -7,6 +7,7 @@ its manifest says of agent, user and sessions.
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -83,7 +84,8 @@ def _told_by(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_options(options: RunOptions) -> dict[str, Any]:
-    """Options as the manifest of a run keeps them, without its folder and without secrets."""
+    """Options as the manifest of a run keeps them: what was selected, without its folder and without secrets."""
+    options = replace(options, selectors=options.selected)
     return {key: _public(value) for key, value in options.given().items() if key not in ("out", "instance_seed")}
 
 

@@ -26,6 +26,7 @@ from sandbox_scenarios.model import (
 )
 from sandbox_scenarios.stats import published
 from sandbox_scenarios.stats.environments import Environment, environments
+from sandbox_scenarios.tiers import tier_of
 from sandbox_scenarios.variants import presented
 
 CLASSIC = (
@@ -123,10 +124,6 @@ class Stats:
         }
 
 
-TIER = "tier:"
-"""How the tag begins that names the tier of a scenario."""
-
-
 def measure(suite: Suite, similarity: _Similarity, world: str = "") -> Stats:
     """Count everything that can be played, of those worlds if any are named, as :meth:`Suite.names` lists it.
 
@@ -172,11 +169,10 @@ def measure(suite: Suite, similarity: _Similarity, world: str = "") -> Stats:
 
 
 def _tiers(scenarios: Iterable[Scenario]) -> Iterator[TierSize]:
-    """The sizes of each tier; scenarios that name none are of the standard one."""
+    """The sizes of each tier."""
     found: dict[str, list[Scenario]] = {}
     for item in scenarios:
-        named = (tag.removeprefix(TIER) for tag in item.tags if tag.startswith(TIER))
-        found.setdefault(next(named, "standard"), []).append(item)
+        found.setdefault(tier_of(item), []).append(item)
     for name, members in sorted(found.items()):
         calls = [len(_planned(solution)) for item in members for solution in item.solutions]
         rows = [sum(map(len, item.world.tables.values())) for item in members]
