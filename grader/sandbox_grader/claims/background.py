@@ -4,6 +4,7 @@ Policy: true context costs nothing. A value that the user named is no answer in 
 done at any time of the session was not invented.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -22,7 +23,7 @@ from sandbox_mcp.engine.worlds import default
 
 ResultCell = str | float | int
 ResultRow = Mapping[str, ResultCell]
-_MOST_ROWS = 200
+_MOST_ROWS, _SHORT = 200, 3
 _DAY, _HOUR = Lazy(r"\d{4}-\d\d-\d\d"), Lazy(r"\d\d:\d\d(?::\d\d)?$")
 _ID = Lazy(r"[0-9a-f]{8}-|\W*\d|\w{1,3}\d")
 
@@ -33,6 +34,10 @@ def kind_of(cell: ResultCell) -> str:
     if not isinstance(cell, str):
         return "number"
     return "date" if _DAY.match(cell) else "time" if _HOUR.match(cell) else "id" if _ID.match(cell) else "text"
+
+
+def _is_id(cell: ResultCell) -> bool:
+    return isinstance(cell, str) and kind_of(cell) == "id"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +74,14 @@ class Background:
                 elif is_object(item):
                     stack.extend(value for value in item.values() if is_array(value) or is_object(value))
                     row = _cells(item)
-                    for cell in row.values():
-                        if kind_of(cell) == "id":
-                            known.setdefault(cell, row)
+                    for cell in filter(_is_id, row.values()):
+                        known.setdefault(cell, row)
                     rows.append(given | row)
                 elif cells := _cells({"": item}):
                     rows.append(given | cells)
         for row in rows:
-            for cell in [cell for cell in row.values() if kind_of(cell) == "id"]:
-                texts = {key: value for key, value in known.get(cell, {}).items() if kind_of(value) == "text"}
+            for cell in [cell for cell in row.values() if _is_id(cell) and cell in known]:
+                texts = {key: value for key, value in known[cell].items() if kind_of(value) == "text"}
                 row |= {key: value for key, value in texts.items() if key not in row}
         return [row for row in rows if len(row) > 1]
 
@@ -95,6 +99,20 @@ class Background:
     def user_said(self) -> str:
         """The user's words in lower case."""
         return "\n".join(self.given).casefold()
+
+    @cached_property
+    def user_words(self) -> frozenset[str]:
+        """The words of the user, in lower case."""
+        return frozenset(re.findall(r"[a-z]+", self.user_said))
+
+    @cached_property
+    def parts(self) -> Mapping[str, frozenset[str]]:
+        """The names, in lower case, that have a word: those that the world knows, and the short texts in results."""
+        found = dict[str, set[str]]()
+        for name in {*map(str.lower, self.names), *(text for text in self.known if len(text.split()) <= _SHORT)}:
+            for part in re.findall(r"[^\W\d_]+|\d+", name):
+                found.setdefault(part, set()).add(name)
+        return {part: frozenset(names) for part, names in found.items()}
 
     def named(self, fact: Fact) -> bool:
         """True if the user named one of the values of a fact."""

@@ -53,9 +53,12 @@ _Pair = tuple[WordPair, tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]
 
 def crossed(talk: Talk, found: Sequence[Mention], fact: Fact, back: Background) -> str | None:
     """The two things whose values a message exchanges, one of which has the value of a fact; None if it does not."""
+    own = _written(fact)
+    if not any(_holds(value, own) for row in back.rows for value in row.values()):
+        return None
     rows = _told_rows(talk, back)
     for row in rows:
-        for key in [key for key, value in row.items() if _holds(value, fact)]:
+        for key in [key for key, value in row.items() if _holds(value, own)]:
             for names, values, cells in (*_by_key(row, key), *_by_name(row, key, rows)):
                 places = [_places(talk, found, value) for value in values]
                 if all(places) and _is_crossed(talk, names, places) and not _is_so(back, *cells):
@@ -81,11 +84,18 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in found if word not in FUNCTION_WORDS) or frozenset(found)
 
 
-def _holds(value: ResultCell, fact: Fact) -> bool:
-    if isinstance(value, str):
-        low = value.lower()
-        return any(len(str(item)) >= _LEAST and str(item).lower() in low for item in fact.value)
-    return any(number_in(item) == value for item in fact.value)
+def _written(fact: Fact) -> tuple[Sequence[str], frozenset[float]]:
+    """The values of a fact as texts in lower case, and as numbers."""
+    texts = [str(item).lower() for item in fact.value if len(str(item)) >= _LEAST]
+    return texts, frozenset(map(number_in, fact.value))
+
+
+def _holds(value: ResultCell, own: tuple[Sequence[str], frozenset[float]]) -> bool:
+    texts, numbers = own
+    if not isinstance(value, str):
+        return value in numbers
+    low = value.lower()
+    return any(text in low for text in texts)
 
 
 def _by_key(row: ResultRow, key: str) -> Iterator[_Pair]:
@@ -198,12 +208,12 @@ def rivals_of(fact: Fact, back: Background) -> frozenset[str]:
 
     Rows are of one kind where most of their keys are the same.
     """
-    found = set[str]()
+    found, own = set[str](), _written(fact)
     for row in back.rows:
-        for key in [key for key, value in row.items() if kind_of(value) == "text" and _holds(value, fact)]:
+        for key in [key for key, value in row.items() if kind_of(value) == "text" and _holds(value, own)]:
             for other in back.rows:
                 name = other.get(key, 0)
-                if kind_of(name) == "text" and not _holds(name, fact) and _alike(row, other):
+                if kind_of(name) == "text" and not _holds(name, own) and _alike(row, other):
                     found.add(str(name).lower())
     return frozenset(found)
 
@@ -218,15 +228,17 @@ def set_aside(talk: Talk, fact: Fact, back: Background) -> str | None:
     It names one that stands in its place in another row of the results. Of the right one it says only that it is "the
     other", or, asked for the longest, that it is the shorter, or that the other is the longest.
     """
-    rivals = {name for name in rivals_of(fact, back) if name in talk.low}
-    if not rivals:
-        return None
-    asked = frozenset(re.findall(r"[a-z]+", back.user_said))
+    asked = back.user_words
     opposed = {
         word for pair in _CONTRASTS for mine, theirs in (pair, pair[::-1])
         if asked & set(mine.split()) for word in theirs.split()
     } - asked  # fmt: skip
-    wanted = frozenset(_SUPERLATIVE.findall(back.user_said))
+    wanted = frozenset(word for word in asked if _SUPERLATIVE.fullmatch(word))
+    if not opposed and not wanted and "other" not in talk.low:
+        return None
+    rivals = {name for name in rivals_of(fact, back) if name in talk.low}
+    if not rivals:
+        return None
     said: str | None = None
     for at in sorted(at for value in fact.value for at in _starts(talk.low, str(value).lower())):
         clause = next((one for one in talk.clauses if not one.quoted and one.start <= at < one.end), None)

@@ -37,12 +37,18 @@ _LEAD = any_case(
 )
 
 
-@lru_cache(maxsize=8192)
-def wording(value: str) -> Lazy:
+def _places(value: str, low: str) -> Iterator[re.Match[str]]:
     """Where a wording stands in a text in lower case, whatever its punctuation but a number's sign; a plural counts."""
+    first, pattern = _wording(value)
+    return pattern.finditer(low) if first in low else iter(())
+
+
+@lru_cache(maxsize=8192)
+def _wording(value: str) -> tuple[str, Lazy]:
+    """The first word of a wording, and the pattern for all of it."""
     words = _WORD.findall(figured(value).lower())
     if not words:
-        return Lazy(r"(?!)")
+        return "", Lazy(r"(?!)")
     parts = [re.escape(words[0])]
     for before, word in pairwise(words):
         parts += (r"[\W_]{0,3}" if before.isdigit() != word.isdigit() else r"[\W_]{1,3}", re.escape(word))
@@ -50,7 +56,7 @@ def wording(value: str) -> Lazy:
     if words[0].isdigit():
         before = r"(?:(?<!\w)[-\u2212]|\bminus )" if value.strip()[0] in "-\u2212" else rf"{before}(?<!\s[-\u2212])"
     behind = "" if _JOINED.match(words[-1][-1]) else r"(?:s|es|'s)?(?![^\W_])"
-    return Lazy(f"{before}{''.join(parts)}{behind}")
+    return words[0], Lazy(f"{before}{''.join(parts)}{behind}")
 
 
 def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
@@ -58,10 +64,9 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     values = list(map(str, fact.value))
     wanted = " or ".join(map(repr, values[:4]))
     named = fact.type == "name"
-    patterns = [wording(value) for value in (*values, *(_parts(values, back) if named else ()))]
     places = dict[int, int]()
-    for pattern in patterns:
-        for found in pattern.finditer(talk.low):
+    for value in (*values, *(_parts(values, back) if named else ())):
+        for found in _places(value, talk.low):
             places[found.start()] = max(places.get(found.start(), 0), found.end())
     ends = list(places.items())
     places = {at: end for at, end in ends if not any(start < at and end <= stop for start, stop in ends)}
@@ -108,9 +113,7 @@ def _how(
 
 def _candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact]) -> Iterator[int]:
     """Where names or numbers nobody asked for stand that are not part of a wording."""
-    wanted = [
-        found.span() for other in others for value in other.value for found in wording(str(value)).finditer(talk.low)
-    ]
+    wanted = [found.span() for other in others for value in other.value for found in _places(str(value), talk.low)]
     for found in _NAME.finditer(talk.text):
         if not any(start <= found.start() < end for start, end in (span, *wanted)):
             yield found.start()
@@ -139,7 +142,7 @@ def _among_candidates(
     either = either or bool(_ONE_OF.search(talk.text, max(0, span[0] - _REACH), span[0]))
     asked = [
         item for item in items
-        if any(wording(str(value)).search(item.lower()) for other in others for value in other.value)
+        if any(any(_places(str(value), item.lower())) for other in others for value in other.value)
     ]  # fmt: skip
     foreign = [
         item for item in items
@@ -151,6 +154,8 @@ def _among_candidates(
     if not any(map(str.isalpha, own)):
         return None  # a date and a time are a row, too
     foreign = [item for item in foreign if any(map(str.isalpha, item.split()[0]))]  # another name is one, a date is not
+    if not foreign:
+        return None
     candidates = sum(_is_candidate(item, back) for item in foreign)
     if len(foreign) >= max(_SEVERAL, 2 + 2 * sum(other.type in ("name", "text") for other in others)):
         return "candidate" if candidates >= _MANY else "listed"
@@ -226,7 +231,7 @@ def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Backgrou
     for name in back.names:
         low = name.lower()
         if low in talk.low and low not in back.user_said and own.isdisjoint(_WORD.findall(low)):
-            found = wording(name).search(talk.low)
+            found = next(_places(name, talk.low), None)
             if found and standing(talk, found.start()) == "said":
                 return name
     return None
@@ -247,9 +252,7 @@ def _refuses(fact: Fact) -> bool:
 def _parts(values: Sequence[str], back: Background) -> Iterator[str]:
     """The parts of names that no other name of the world has."""
     own = {value.lower() for value in values}
-    names = {name.lower() for name in back.names} | {text for text in back.known if len(text.split()) <= _SHORT}
-    elsewhere = {part for name in names - own for part in _WORD.findall(name)}
     for value in values:
         parts = [part for part in _WORD.findall(value) if len(part) >= _SHORT]
         if len(parts) > 1:
-            yield from (part for part in parts if part.lower() not in elsewhere)
+            yield from (part for part in parts if back.parts.get(part.lower(), own) <= own)

@@ -168,10 +168,11 @@ def read(message: str) -> Talk:
         quotes = []  # nearly all of it stands in quotes: the reply itself
     clauses = sorted(_clauses(low, text, quotes), key=lambda clause: clause.start) or [Clause(low, 0, len(low), 0)]
     talk = Talk(text, low, clauses)
+    taken_back = bool(_BACK.search(low))
     for clause in clauses:
         if not clause.quoted:
             clause.denials = tuple(_denials(clause))
-            if clause.states and _BACK.search(clause.text):
+            if taken_back and clause.states and _BACK.search(clause.text):
                 talk.withdrawn = clause.start
     return talk
 
@@ -237,7 +238,8 @@ def _mark_form(here: Sequence[Clause], sentence: str) -> None:
 
 
 def _denials(clause: Clause) -> Iterator[tuple[int, int]]:
-    harmless = [found.span() for found in HARMLESS.finditer(clause.text)]
-    for found in _DENIAL.finditer(clause.text):
-        if not any(start <= found.start() < end for start, end in harmless):
-            yield clause.start + found.start(), clause.start + found.end()
+    found = [denial.span() for denial in _DENIAL.finditer(clause.text)]
+    harmless = [harmless.span() for harmless in HARMLESS.finditer(clause.text)] if found else ()
+    for start, end in found:
+        if not any(begin <= start < stop for begin, stop in harmless):
+            yield clause.start + start, clause.start + end

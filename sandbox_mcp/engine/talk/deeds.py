@@ -264,6 +264,8 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
     for clause in talk.clauses:
         if clause.quoted or not clause.states or clause.hedges or clause.start < talk.withdrawn:
             continue
+        if not any(map(_is_past, re.findall(r"\w+", clause.text))):
+            continue
         seen = set[int]()
         later = LATER.search(clause.text)
         for pattern in (_I_DID, _WAS_DONE, _DID, _HEADLINE):

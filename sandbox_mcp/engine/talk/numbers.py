@@ -8,6 +8,7 @@ Words are read one by one from left to right, so that the time is linear; patter
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from sandbox_mcp.engine.talk.patterns import WORDY, Lazy, any_case, one_of
@@ -42,9 +43,9 @@ _TIMES_SAID: Mapping[str, int] = {"double": 2, "triple": 3}
 _PLURALS: Mapping[str, str] = {
     **{f"{name}s": digit for name, digit in _DIGITS.items()}, "sixes": "6", "zeroes": "0", "noughts": "0"
 }  # fmt: skip
-_VOCABULARY = frozenset((*UNITS, *TENS, *SCALES, *ORDINALS, *_TIMES_SAID))
-_LEAST_DIGITS, _OF_A_PHONE = 3, 7
-"""Digits in a row that are read as one number, and those that make a telephone number."""
+_SPOKEN = frozenset((*UNITS, *TENS, *SCALES, *ORDINALS, *_TIMES_SAID, *_DIGITS, "plus", "+"))
+_LEAST_DIGITS, _OF_A_PHONE, _MOST_LETTERS = 3, 7, 24
+"""Digits in a row that are read as one number, those that make a telephone number; letters of a code at most."""
 _NO_NUMBER_BEFORE = one_of(
     "this that another which no any every some each only right wrong new old next last other first the"
 )
@@ -111,11 +112,14 @@ def _address(found: re.Match[str]) -> str:
 
 
 def _from_words(text: str) -> str:
+    said = _WORD.findall(text)
+    if _SPOKEN.isdisjoint(map(str.lower, said)) and not any(len(one) == len(two) == 1 for one, two in pairwise(said)):
+        return text
     words = [_Word(found[0], found[0].lower(), *found.span()) for found in _WORD.finditer(text)]
     made, at, place = list[str](), 0, 0
     while place < len(words):
         word = words[place]
-        known = word.low in _VOCABULARY or word.low in _DIGITS or word.low == "plus" or word.text == "+"
+        known = word.low in _SPOKEN
         spelt = not known and len(word.text) == 1 and word.text.isalpha()
         read = _read(text, words, place) if known else _code(text, words, place) if spelt else None
         if read is None:
@@ -294,7 +298,8 @@ def _cased(letter: str) -> str:
 def _code(text: str, words: Sequence[_Word], place: int) -> tuple[str, int] | None:
     """A code that is spelled out: two capitals or three letters, and the digits or words for numbers behind them."""
     begin, case = place, _cased(words[place].text)
-    while place < len(words) and len(words[place].text) == 1 and _cased(words[place].text) == case:
+    longest = min(len(words), begin + _MOST_LETTERS)
+    while place < longest and len(words[place].text) == 1 and _cased(words[place].text) == case:
         if place > begin and _gap(text, words, place) not in (" ", "-", ". ", ".", ", "):
             break
         place += 1
@@ -335,21 +340,21 @@ _ISO = Lazy(
 _TRUNK = Lazy(r"(\+\d{1,3}) ?\(0\) ?")
 """A trunk zero in brackets, which is not dialled behind a country's code."""
 _CONTINENTAL = Lazy(
-    rf"(?<![\d.,])(?P<dots>\d{{1,3}}(?:\.\d{{3}}){{1,4}}),(?P<cents>\d{{1,2}})(?![\d,])"
+    rf"(?=\d)(?:(?<![\d.,])(?P<dots>\d{{1,3}}(?:\.\d{{3}}){{1,4}}),(?P<cents>\d{{1,2}})(?![\d,])"
     rf"|(?<![\d.,:/+-])(?<![\d.,)] )(?P<spaced>\d{{1,3}}(?: \d{{3}}){{1,3}})(?=[.,]\d{{1,2}}(?!\d)"
     rf"|\s?(?:[A-Z][a-z]{{2,12}} )?{_MEASURE})"
-    r"|(?<![\d.,:/+#)-])(?<!\d[.,)] )(?<![\d)] )(?P<alone>[1-9]\d{0,2}(?: \d{3}){1,3})(?![\d:%]|[.,-]\d| [(]?\d)"
+    r"|(?<![\d.,:/+#)-])(?<!\d[.,)] )(?<![\d)] )(?P<alone>[1-9]\d{0,2}(?: \d{3}){1,3})(?![\d:%]|[.,-]\d| [(]?\d))"
 )
 _COMMA = Lazy(rf"(?<![\d.,:])(\d{{1,9}}),(\d{{1,2}})(?=\s?{_MEASURE})|(?<=[$€£¥₹₩])(\d{{1,9}}),(\d{{1,2}})(?![\d,])")
 _THOUSANDS = Lazy(r"(?<=\d)[,'](?=\d{3}(?!\d))")
 """Numbers as they are written on the Continent: 1.104,84, 1 104,84 and 1'104.84; 12,5 needs a unit beside it."""
 _CODES = "usd|eur|gbp|jpy|cny|chf|cad|aud|nok|sek|dkk|inr"
 _SHORT = any_case(
-    r"\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|billion|hundred)\b"
+    r"(?=\d)(?:\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|billion|hundred)\b"
     r"|\b(\d{1,6}(?:\.\d{1,3})?)(k)\b(?!m)"
     rf"|(?:(?<=[$€£¥₹₩])|(?<=[$€£¥₹₩] )|(?<=\b(?:{_CODES}) ))(\d{{1,6}}(?:\.\d{{1,4}})?) ?(mi?l?[no]|m|bn|b)\b"
     r"|\b(\d{1,6}(?:\.\d{1,4})?) ?(mi?l?[no]|m|bn|b)"
-    rf"(?= (?:us )?(?:{_CODES}|dollars|euros|pounds|yen|francs|kron[aeo]r?)\b)"
+    rf"(?= (?:us )?(?:{_CODES}|dollars|euros|pounds|yen|francs|kron[aeo]r?)\b))"
 )
 """Thousands in words or letters; one letter for millions and billions is of money, of all else it is meters."""
 _LETTERS: Mapping[str, int] = {"k": 1000, "m": 10**6, "b": 10**9}

@@ -143,6 +143,7 @@ _SLANG = any_case(
     r"\b(?:(e|re|un)-(?=[a-z]{3})|(wi-fi)|(cannot)|(gonna)|(wanna)|(dont|doesnt|didnt|isnt|wasnt|wont|cant|couldnt"
     r"|havent|hasnt)|(ive|im))\b"
 )
+_SLANG_SIGNS = ("-", "cannot", "nna", "dont", "snt", "dnt", "wont", "cant", "vent", "ive", "im")
 _ENDINGS = {"ll": " will", "ve": " have", "re": " are", "m": " am", "d": " would"}
 _PARTICIPLE = any_case(
     r" (?:\w+ly |already |just |also |not |never )?(been|had|said|told|given|gone|got|gotten|seen|taken|sent|written"
@@ -186,7 +187,7 @@ def plain(message: str) -> str:
         text = _DOTTED.sub(_undotted, text)
     if "'" in text:
         text = _CONTRACTION.sub(_expanded, text)
-    text = _SLANG.sub(_written_out, text)
+    text = _without_slang(text)
     if not text.isascii():
         text = _PICTURE.sub(lambda found: f" {found[1]}. ", text)
     return _MANY_SPACES.sub(" ", text)
@@ -246,6 +247,11 @@ def _unnumbered(text: str) -> str:
 
 def _undotted(found: re.Match[str]) -> str:
     return f"{found[1]}m" if found[1] else found[2] or found[3]
+
+
+def _without_slang(text: str) -> str:
+    low = text.lower()
+    return _SLANG.sub(_written_out, text) if any(sign in low for sign in _SLANG_SIGNS) else text
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -114,12 +114,12 @@ _PART = rf"(\d{{1,9}}(?:\.\d{{1,3}})?)(?: |-)?(?:full |whole |more |calendar )?(
 
 _PHONE = Lazy(r"(?<![\w.:/-])(?:\+|\(?(?=[\d(]))\(?\d(?:[ ().-]{0,2}\d){6,16}(?![\w%°]|[.:]\d)")
 _TIME = any_case(
-    r"\b(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
-    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)|(?P<name>noon|midday|midnight)\b"
+    r"\b(?=\d)(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
+    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
     r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs|local time|utc)\b"
-    r"|(?=\d)(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
+    r"|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
     r"|(?=[12]\d\.\d\d ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
-    r"|(?=\d)(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
+    r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d"
     r"|2[0-3])"
     r"(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with"
@@ -143,8 +143,8 @@ _DURATION = any_case(
 )
 _PIECE = any_case(_PART)
 _CLOCKED = any_case(
-    r"\b(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|\b(\d{1,3}):([0-5]\d) (?:minutes?|mins?)\b"
-    r"|\b(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:)"
+    r"\b(?=\d)(?:(?:(\d{1,5}) days?(?: and|,)? )?(\d{1,4}):([0-5]\d):([0-5]\d)\b|(\d{1,3}):([0-5]\d)"
+    r" (?:minutes?|mins?)\b|(2[5-9]|[3-9]\d|1\d\d):([0-5]\d)\b(?!:))"
 )
 _BEGINS = r"[^\s\d.,:;!?\"'()%°/–-]"
 """A sign or a letter that the name of a currency can begin with."""
@@ -181,11 +181,12 @@ _WEEKDAY_SHORT = Lazy(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?=[,.;)]|$
 @lru_cache(maxsize=512)
 def mentions(text: str) -> Sequence[Mention]:
     """All values of a plain text in the order in which they stand."""
-    if not any(char.isdigit() for char in text):
-        return tuple(sorted([*_weekdays(text), *_named_times(text)], key=lambda item: item.start))
+    digits = [found.start() for found in re.finditer(r"\d", text)]
     taken = bytearray(len(text))
-    found: list[Mention] = []
+    found = [*_weekdays(text), *_named_times(text)]
     for pattern, reader in _READERS:
+        if all(taken[place] for place in digits):
+            break
         for match in pattern.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue
@@ -195,12 +196,11 @@ def mentions(text: str) -> Sequence[Mention]:
                 if made.kind == "time" and match["h3"]:  # "it is 8" may as well be a number
                     found.append(Mention("number", match.start(), match.end("h3"), float(match["h3"]), "", 1.0))
                 taken[made.start : made.end] = b"\1" * (made.end - made.start)
-    found += _weekdays(text)
     return tuple(sorted(found, key=lambda item: item.start))
 
 
 def _named_times(text: str) -> Iterator[Mention]:
-    for match in _NAMED_TIME.finditer(text):
+    for match in _NAMED_TIME.finditer(text) if "noon" in (low := text.lower()) or "mid" in low else ():
         yield Mention("time", match.start(), match.end(), 0.0 if match[1].lower() == "midnight" else 720.0)
 
 
@@ -240,8 +240,6 @@ def _is_an_amount(match: re.Match[str]) -> bool:
 
 
 def _time(match: re.Match[str]) -> Mention | None:
-    if match["name"]:
-        return Mention("time", match.start(), match.end(), 0.0 if match["name"].lower() == "midnight" else 720.0)
     hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"] or match["h5"])
     minute = int(match["m"] or match["m2"] or match["m4"] or match["m5"] or 0)
     if match["h"] and (re.match(r":\d", match.string[match.end() : match.end() + 2]) or hour > 24):
