@@ -33,8 +33,6 @@ _OPEN = Lazy(
     r"|disable|put|flip|have))\b[^,]*$"
 )
 """Before a state that is wished for, waited for or unknown."""
-_BOTH = Lazy(r"(?<=\bon) (?:and|or) (?:also )?off\b|(?<=\boff) (?:and|or) (?:also )?on\b(?! again)")
-"""The other state beside one."""
 _FAR = 8
 """In a clause of more words without the thing's name, a state is of something else."""
 
@@ -109,8 +107,6 @@ def _told(clause: Clause, here: re.Match[str] | None, foreign: Lazy) -> str:
     found = [item for item in found if not _OPEN.search(text, 0, item.start())]
     if not found:
         return ""
-    if any(_BOTH.match(text, item.end()) for item in found):
-        return "both on and off"
     denied, _ = clause.denied(clause.start + found[-1].start())
     return "on" if bool(found[-1]["on"]) != denied else "off"
 

@@ -33,10 +33,6 @@ _CORRECTION = Lazy(r"^\W*(?:actually|correction|wait|sorry|no|scratch that|i mis
 _HEADS_SUMMARY = Lazy(
     r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|final answer)\b"
 )
-_SUMS_UP = Lazy(
-    r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|overall|so"
-    r"|again|recap|final answer|answer)\b"
-)
 _NEXT_VALUE = Lazy(r"[,;\n]| and | but ")
 _TELLS = Lazy(
     r"\b(?:is|are|was|says|shows|gives|total|totals|makes|only|at|of|have|has|got|found|be|equals?|about) (?:about "
@@ -75,7 +71,7 @@ def typed(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fac
     ]  # fmt: skip
     hows: list[Standing] = []
     for item in mine:
-        how = _how(talk, fact, others, item, mine, peers, rivals)
+        how = _how(talk, fact, item, mine, peers, rivals)
         hows.append("swapped" if how == "said" and _of_a_sibling(talk, fact, item, back) else how)
     heard = comes_to(hows, wanted)
     if heard.outcome == "missing" and fact.value and str(fact.value[0]) in _ONE_AS:
@@ -143,7 +139,7 @@ def _is_an_answer(talk: Talk, item: Mention) -> bool:
 
 
 def _how(
-    talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention, mine: Sequence[Mention], peers: Sequence[Mention],
+    talk: Talk, fact: Fact, item: Mention, mine: Sequence[Mention], peers: Sequence[Mention],
     rivals: Sequence[Mention]
 ) -> Standing:  # fmt: skip
     """How one mention of the right value stands among the others."""
@@ -154,8 +150,6 @@ def _how(
         return "or"
     if any(_corrects(talk, item, other, mine) for other in rivals):
         return "corrected"
-    if fact.about and _of_another(talk, fact, others, item):
-        return "swapped"
     if fact.excludes and _mislabelled(talk, fact, item, peers):
         return "swapped"
     sentence = talk.clause_at(item.start).sentence
@@ -201,23 +195,11 @@ def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]
     between = [talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1)]
     if _last_words(lead) == _last_words(same) and any(here and _CORRECTION.match(here[0].text) for here in between):
         return True
-    if other.unit == item.unit and any(here and _HEADS_SUMMARY.match(here[0].text) for here in between):
-        return True
-    opening = talk.sentence(clause.sentence)[0].text
-    return bool(_SUMS_UP.match(opening)) and len(lead) >= _SAME_WORDS and _last_words(lead) == _last_words(same)
+    return other.unit == item.unit and any(here and _HEADS_SUMMARY.match(here[0].text) for here in between)
 
 
 def _last_words(lead: str) -> list[str]:
     return lead.split()[-2:]
-
-
-def _of_another(talk: Talk, fact: Fact, others: Sequence[Fact], item: Mention) -> bool:
-    """True if the nearest name before the value, in its sentence, is another fact's of the same type."""
-    start = talk.sentence(talk.clause_at(item.start).sentence)[0].start
-    lead = talk.low[start : item.start]
-    own = max((lead.rfind(str(word).lower()) for word in fact.about), default=-1)
-    names = (word for other in others if other.type == fact.type for word in other.about if word not in fact.about)
-    return max((lead.rfind(str(word).lower()) for word in names), default=-1) > own
 
 
 def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bool:

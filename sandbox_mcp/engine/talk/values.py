@@ -102,8 +102,6 @@ _CURRENCY_AFTER = re.sub(r"\(\?P<(\w+)>", r"(?P<\1_after>", _CURRENCY)
 _CURRENCY_BEFORE = _CURRENCY.replace("|won)", ")")
 """Nobody writes "won 3" of money, and "it won 3 awards" is of something else."""
 _BESIDE_MONEY = (any_case(rf"(?:[$€£¥₹₩]|(?<!\w)(?:{_CURRENCY_BEFORE})) ?$"), any_case(rf" ?(?:{_CURRENCY})(?!\w)"))
-_OUT_OF = any_case(r"\bout of $")
-"""Before the number that is the end of a scale: 56 out of 100 is one value, not two."""
 _SECONDS = {
     "second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "m": 60, "hour": 3600, "hr": 3600, "h": 3600,
     "day": 86400, "d": 86400, "night": 86400, "week": 604800, "wk": 604800, "fortnight": 1209600
@@ -353,8 +351,6 @@ def _quantity(match: re.Match[str]) -> Mention | None:
 
 
 def _bare(match: re.Match[str]) -> Mention | None:
-    if _OUT_OF.search(match.string[max(0, match.start() - 8) : match.start()]):
-        return None
     end = match.end()
     found = re.match(r"[ -]([a-z]{3,20})\b", match.string[end : end + 24], re.IGNORECASE)
     noun, step = found[1].lower().rstrip("s") if found else "", _digits(match[1])

@@ -79,11 +79,6 @@ def test_values_in_tables_and_short_forms_are_read_whole(fact: dict[str, str], r
     assert [finding.outcome for finding in hear(reply, facts_of(fact)).findings] == [outcome]
 
 
-def test_a_thing_said_to_be_on_and_off_is_said_to_be_neither() -> None:
-    [finding] = hear("Wifi is on and off.", facts_of({"wifi": "off"}), SENT).findings
-    assert finding.outcome == "contrary"
-
-
 @pytest.mark.parametrize(
     ("deed", "reply", "outcome"),
     [
