@@ -44,9 +44,35 @@ def rename(lines: list[dict[str, Any]]) -> None:
     lines[0]["digest"] = "sha256:0"
 
 
+def without_state(lines: list[dict[str, Any]]) -> None:
+    """Make a log seem imported, with the agent's deed as one of the user."""
+    lines[0]["world"] = None
+    relabel(lines)
+
+
+def without_changes(lines: list[dict[str, Any]]) -> None:
+    """Make a log seem imported, with a deed of the agent hidden as one of the user."""
+    without_state(lines)
+    for line in lines:
+        line.pop("changes", None)
+
+
+def of_nobody(lines: list[dict[str, Any]]) -> None:
+    """Make a log seem imported, with the agent's deed as something that happened."""
+    lines[0]["world"] = None
+    for line in lines:
+        if line["event"] == "tool_call":
+            line |= {"caller": "environment", "tool": None}
+
+
 @pytest.mark.parametrize(
-    ("edit", "told"), [(relabel, "user's act"), (reopen, "opening state, table setting"), (rename, "scenario digest")]
-)
+    ("edit", "told"),
+    [
+        (relabel, "user's act"), (reopen, "opening state, table setting"), (rename, "scenario digest"),
+        (without_changes, "as the tool is the agent's"), (without_state, "as the log has no state"),
+        (of_nobody, "as the log has no state"),
+    ],
+)  # fmt: skip
 def test_a_forged_log_does_not_replay_and_is_not_scored(log: Path, edit: Any, told: str) -> None:
     assert invoke("replay", log).exit_code == 0
     edited(log, edit)

@@ -1,6 +1,7 @@
 """State for logs that recorded none: calls of our tools, carried out again in the world of their scenario.
 
-Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed. Where the world is a
+Policy: results are checked on the way, and where one differs nothing that was rebuilt is believed; nor are changes that
+a log without state tells of. Where the world is a
 tape and a scenario asks for calls and messages alone, nothing is carried out and the log is judged as it is, since a
 tape knows only what was once asked. A result counts as the same in every form in which hosts keep what our server
 sent. Calls of tools that are not the scenario's cannot touch its world; they are left out and counted. Ids are those
@@ -25,6 +26,7 @@ from sandbox_scenarios.variants import actions, without_faults
 from sandbox_grader.grading.course import is_replay
 from sandbox_grader.grading.served import DRIFT, MISSING, as_sent, forms, inside, last_form, texts_in
 from sandbox_grader.grading.values import is_number, within_floats
+from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.tools import Bound, Outcome, PresentedTool, attempt, bind, present
 from sandbox_mcp.engine.tools.calling import without_arguments
 from sandbox_mcp.engine.trajectory import CallError, Message, ToolCall, Trajectory
@@ -88,7 +90,9 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario, *, always: bool = False)
     """
     if not can_rebuild(trajectory):
         return Rebuilt(trajectory)
-    again = _Reenactment(trajectory, scenario)
+    bare = [replace(event, changes=()) if isinstance(event, ToolCall) else event for event in trajectory.events]
+    again = _Reenactment(replace(trajectory, events=tuple(bare)), scenario)
+    again.mismatches += _claimed(trajectory)
     happened = again.events() if always or needs_state(scenario) else again.as_logged()
     events = tuple(replace(event, seq=seq) for seq, event in enumerate(happened, start=1))
     clock = scenario.clock
@@ -99,6 +103,15 @@ def rebuilt(trajectory: Trajectory, scenario: Scenario, *, always: bool = False)
     )
     told = replace(trajectory, started=started, events=events)
     return Rebuilt(told, tuple(again.mismatches), dict(again.foreign))
+
+
+def _claimed(trajectory: Trajectory) -> Iterator[Mismatch]:
+    """The changes that a log tells though it has no state; whoever edited it may have put them there."""
+    for event in trajectory.events:
+        if isinstance(event, ToolCall) and event.changes:
+            yield Mismatch(
+                event.seq, event.called, counted(len(event.changes), "change"), "none, as the log has no state"
+            )
 
 
 def needs_state(scenario: Scenario) -> bool:
@@ -136,12 +149,20 @@ class _Reenactment:
             batch = list(group)
             calls = [event for event in batch if isinstance(event, ToolCall) and event.caller == "agent"]
             if not calls:
+                self.mismatches += self._not_users(batch)
                 yield from (replace(event, clock=self._time_of(event)) for event in batch)
                 continue
             ours = [call for call in calls if self._is_ours(call)]
             if ours:
                 yield from self._let_happen()
                 yield from self._carried_out(ours)
+
+    def _not_users(self, events: Sequence[Message | ToolCall]) -> Iterator[Mismatch]:
+        """Calls laid to the user of tools that only agents have in the scenario."""
+        for event in events:
+            tool = self._tools.of(event) if isinstance(event, ToolCall) and event.caller == "user" else None
+            if isinstance(event, ToolCall) and tool is not None and tool.tool.caller == "agent":
+                yield Mismatch(event.seq, event.called, "a call of the user", "none, as the tool is the agent's")
 
     def as_logged(self) -> Iterator[Message | ToolCall]:
         """The events as the log tells them, nothing carried out."""

@@ -423,7 +423,9 @@ class _Player:
     def _outcome(self, node: JsonNode, rule: MappedOutcome, record: JsonNode) -> CallOutcome:
         error = _value(node, rule.error, record)
         if error:
-            return CallOutcome(error=failure(_joined(_at(node, rule.error, record)) or encode(error)))
+            told = words_of(error) or _joined(_at(node, rule.error, record)) or encode(error)
+            class_ = error.get("type") if is_object(error) else None
+            return CallOutcome(error=failure(told, type_=class_ if isinstance(class_, str) else None))
         known, found = len(self.builder.losses), _at(node, rule.result, record)
         value = None if found is None else self._result(found)
         if rule.carried and is_object(value) and value.keys() <= {"result", "output"} and len(value) == 1:

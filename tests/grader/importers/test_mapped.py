@@ -76,6 +76,13 @@ def test_results_beside_calls_and_results_of_their_own(tmp_path: Path) -> None:
     assert (last.arguments, last.result) == ({}, False)
 
 
+def test_an_error_that_is_an_object_gives_its_words_and_its_type(tmp_path: Path) -> None:
+    told = {**TRACE[2], "failed": {"type": "RadioError", "message": "no signal"}}
+    [call] = calls(imported(tmp_path, [TRACE[0], told, TRACE[-1]]))
+    assert call.error is not None
+    assert (call.error.type, call.error.message) == ("RadioError", "no signal")
+
+
 def test_calls_without_a_result_between_them_were_sent_together(tmp_path: Path) -> None:
     assert [call.batch for call in calls(imported(tmp_path))[1:]] == ["b2", "b2"]
 
