@@ -258,6 +258,46 @@ def _print_stats(found: "Stats") -> None:
 
 
 @command.command()
+@click.argument("runs", nargs=-1, required=True, metavar="[LABEL=]RUN...")
+@click.option("-o", "--out", type=FILE, help="Also write the figures to this file, as JSON.")
+@scenario_files
+@as_json
+def difficulty(runs: tuple[str, ...], out: Path | None, places: tuple[Path, ...], as_json: bool) -> None:
+    """Tell how hard scenarios were: the share of sessions in RUNS that solved each, with its 95 % interval.
+
+    A session solves its scenario with a score of 1. Sessions of scenarios that have changed since are left out. LABEL=
+    names who played; otherwise the log's agent and model do.
+    """
+    from sandbox_grader.reporting.difficulty import attempts
+    from sandbox_grader.reporting.difficulty import difficulty as figures
+    from sandbox_grader.reporting.scenario_of_log import SuiteFinder
+
+    from sandbox_mcp.engine.trajectory.finding import find_logs
+
+    find, counts, left_out = SuiteFinder(places), list[Any](), 0
+    for run in runs:
+        label, _, place = ("", "", run) if Path(run).exists() else run.partition("=")
+        if not place or not Path(place).exists():
+            raise click.UsageError(f"{run!r} does not exist; expected a log or a folder of them, or LABEL=RUN")
+        found, out_of_count = attempts(find_logs([Path(place)]), find, label)
+        counts, left_out = counts + found, left_out + out_of_count
+    told = figures(counts, left_out)
+    if out is not None:
+        write_whole(out, json.dumps(told, indent=1) + "\n")
+    if as_json:
+        print_json(told)
+        return
+    for part in ("tiers", "scenarios"):
+        rows = [
+            (name, item["sessions"], item["solved"], *item["interval"], ", ".join(item["players"]))
+            for name, item in told[part].items()
+        ]
+        print_table((part.removesuffix("s"), "sessions", "solved", "low", "high", "played by"), rows)
+        click.echo("")
+    click.echo(f"{counted(told['sessions'], 'session')}, {told['left_out']} left out")
+
+
+@command.command()
 @click.option(
     "--from",
     "sources",
