@@ -15,11 +15,11 @@ from typing import Any
 from sandbox_grader.claims.states import letters, names_pattern
 from sandbox_grader.conduct.observed import SENDING, ConductFinding, ObservedSession, is_reply, text_of, words
 from sandbox_grader.grading.values import leaves
+from sandbox_mcp.engine.talk.clauses import SENTENCE
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.trajectory import Message, ToolCall
 from sandbox_mcp.engine.world.state import Change, Snapshot, fold, snapshot_of
 
-_SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]?")
 _UNCERTAIN = re.compile(
     r"\?|\b(?:not|never|no|nothing|none|unable|cannot|could|would|should|might|may|if|once|when|whenever|will|shall|"
     r"until|unless|before|after|want|need|please|try|tried|said|was|were)\b|n['’]t\b|['’]ll\b"
@@ -64,7 +64,7 @@ _DONE = re.compile(
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a reply that say that something is so."""
-    for found in _SENTENCE.finditer(text):
+    for found in SENTENCE.finditer(text):
         if not _UNCERTAIN.search(found[0].lower()):
             yield found[0].strip()
 
