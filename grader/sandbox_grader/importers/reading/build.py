@@ -8,6 +8,7 @@ Policy, the same for every format:
 - Token counts stand with what the agent did last; where none are told, none are known.
 """
 
+import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,6 @@ from sandbox_grader.importers.reading.json_values import JsonNode, shown
 from sandbox_grader.importers.reading.manners import (
     carried_in,
     cost_in,
-    deed_of,
     failure_in,
     speakers_in,
     tokens_in,
@@ -241,7 +241,8 @@ class SessionBuilder:
         """Give an open call its outcome."""
         call = self._events[opened.index]
         error = outcome.error
-        if error is not None and error.kind == "refused" and not outcome.stated and deed_of(opened.name, error.message):
+        does = "cancel" in opened.name.casefold()  # "Cancelled" tells what such a tool is there for
+        if does and error and not outcome.stated and re.fullmatch(r"(?i)cancell?ed\.?\s*", error.message):
             outcome = replace(outcome, result=error.message, error=None)
         if outcome.stated:
             self._certain.add(opened.index)

@@ -102,11 +102,6 @@ def words_of(value: Any) -> str | None:
     return told or "\n".join(texts) or None
 
 
-def deed_of(tool: str, text: str) -> bool:
-    """True if a text tells what a tool is there for, as "Cancelled" of one that cancels."""
-    return "cancel" in tool.casefold() and text.strip(".\n ").casefold() in ("cancelled", "canceled")
-
-
 CARRIER: Final = re.compile(
     r"(?:[a-z]+[_-])*(?:call|use|run|execute|invoke|access)_?(?:mcp_?)?tool|mcp_?call", re.IGNORECASE
 )

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, cast
@@ -28,7 +28,7 @@ _FAULT = r"(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception))\s*:"
 _CLASS: Final = re.compile(_FAULT)
 _NAMED: Final = re.compile(rf"(?:\bError: |\n){_FAULT}")
 """A class after what a host puts before it, or at the end of a trace."""
-_PRINTED: Final = re.compile(r"\s*[A-Za-z_][\w.]{0,200}\([a-z_]")
+_PRINTED: Final = re.compile(r"\s*(?:[{\[]|[A-Za-z_][\w.]{0,200}\([a-z_])")
 LONGEST_LITERAL: Final = 100_000
 """Characters beyond which arguments are not looked at as a Python literal."""
 
@@ -85,12 +85,16 @@ def arguments_of(value: Any) -> Given:
 
 def literal(text: str) -> dict[str, Any] | list[Any] | None:
     """Value of a Python literal of an object or array, where JSON has a form for all in it; None for anything else."""
-    if len(text) > LONGEST_LITERAL or not text.lstrip().startswith(("{", "[")):
+    return _printed(text, ast.literal_eval) if text.lstrip().startswith(("{", "[")) else None
+
+
+def _printed(text: str, read: Callable[[Any], Any]) -> dict[str, Any] | list[Any] | None:
+    if len(text) > LONGEST_LITERAL:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know and keeps as they are
-            value = _jsonable(ast.literal_eval(text.strip()))
+            value = _jsonable(read(ast.parse(text.strip(), mode="eval").body))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return cleaned(value) if (is_object(value) or is_array(value)) and depth(value) <= MAX_DEPTH else None
@@ -111,38 +115,20 @@ def _jsonable(value: Any) -> Any:
 
 
 def parsed(item: JsonNode) -> JsonNode:
-    """An element, read where it is the text of an object, in JSON or as Python prints it."""
+    """An element, read where it is the text of an object, in JSON or as Python prints it, as ``Call(name='f')``."""
     if not isinstance(item.value, str):
         return item
     try:
         found = loads(item.value)[0]
     except ValueError:
-        found = literal(item.value) or printed(item.value)
+        found = _printed(item.value, _members) if _PRINTED.match(item.value) else None
     return replace(item, value=found) if is_object(found) else item
 
 
-def printed(text: str) -> dict[str, Any] | None:
-    """Members of an object that Python printed, as ``Call(id='1', function=Function(name='look'))``; None of others."""
-    if len(text) > LONGEST_LITERAL or not _PRINTED.match(text):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = _jsonable(_members(ast.parse(text.strip(), mode="eval").body))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return cleaned(value) if is_object(value) and depth(value) <= MAX_DEPTH else None
-
-
 def _members(node: ast.expr) -> Any:
-    """Value of an expression of literals and of calls with named arguments. Raises ValueError for any other."""
+    """Value of a literal, or members of calls with named arguments. Raises ValueError for anything else."""
     if isinstance(node, ast.Call) and not node.args:
         return {item.arg: _members(item.value) for item in node.keywords}
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_members(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        keys = [_members(key) for key in node.keys if key is not None]
-        return dict(zip(keys, map(_members, node.values), strict=True))
     return ast.literal_eval(node)
 
 
