@@ -148,7 +148,7 @@ def _how(
         return how
     if _is_alternative(talk, item, mine, peers) or is_either(talk, item.start, (other.start for other in rivals)):
         return "or"
-    if any(_corrects(talk, item, other, mine) for other in rivals):
+    if any(_corrects(talk, item, other, mine, peers) for other in rivals):
         return "corrected"
     if fact.excludes and _mislabelled(talk, fact, item, peers):
         return "swapped"
@@ -177,7 +177,7 @@ def _is_alternative(talk: Talk, item: Mention, mine: Sequence[Mention], peers: S
     return any(found and found[1].rstrip(".") not in written for found in (before, behind))
 
 
-def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]) -> bool:
+def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention], peers: Sequence[Mention]) -> bool:
     """True if another value behind the right one, which does not come again, takes its place."""
     if other.start <= item.end or other.kind != item.kind or any(later.start > other.start for later in mine):
         return False
@@ -195,7 +195,10 @@ def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]
     between = [talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1)]
     if _last_words(lead) == _last_words(same) and any(here and _CORRECTION.match(here[0].text) for here in between):
         return True
-    return other.unit == item.unit and any(here and _HEADS_SUMMARY.match(here[0].text) for here in between)
+    if other.unit != item.unit or not any(here and _HEADS_SUMMARY.match(here[0].text) for here in between):
+        return False
+    beside = [one for one in peers if one.kind in ("number", item.kind) and one.start != other.start]
+    return all(talk.clause_at(one.start).sentence != clause.sentence for one in beside)  # else these may be its parts
 
 
 def _last_words(lead: str) -> list[str]:

@@ -234,6 +234,12 @@ REPLIES: list[tuple[tuple[Fact, ...], Background, str, str]] = [
     (asked({"money": "30 USD"}), NOTHING, "-", "A night costs $30. In short: a night costs $40."),
     (asked({"money": "30 USD"}), NOTHING, "+", "A night costs $30, that is $60 for two. In short: $30."),
     (
+        asked({"money": "30 USD"}),
+        NOTHING,
+        "+",
+        "A night costs $30. In short: $12 for the bed, and $18 more for the rest.",
+    ),
+    (
         asked({"deed": "change"}),
         done("modify_reminder"),
         "+",
