@@ -182,7 +182,9 @@ def _taken(scenario: Scenario) -> set[str]:
     ]
     planned += [({}, turn.reply) for item in scenario.solutions for turn in item.turns]
     passed_on = set(_REFERRED.findall(json.dumps(planned, default=str)))
-    judged = set(re.findall(r"path=\(([^)]*)\)", repr((scenario.milestones, scenario.minefields, scenario.end_states))))
+    judged = set(
+        re.findall(r"path=\(([^()]{0,200})\)", repr((scenario.milestones, scenario.minefields, scenario.end_states)))
+    )
     return plain | passed_on | {name for path in judged for name in re.findall(r"'(\w+)'", path)}
 
 
