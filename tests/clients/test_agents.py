@@ -196,6 +196,6 @@ def test_what_is_no_agent_is_told_in_one_line(name: str, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_only_the_reference_agent_sees_solutions() -> None:
+def test_only_agents_without_a_model_see_solutions() -> None:
     settings = AgentSettings(EndpointSettings("m", "http://127.0.0.1:8099/v1"))
-    assert [name for name in AGENTS if agent_named(name, settings).wants_solution] == ["reference"]
+    assert [name for name in AGENTS if agent_named(name, settings).wants_solution] == ["reference", "obey"]

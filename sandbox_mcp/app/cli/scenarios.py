@@ -263,10 +263,11 @@ def _print_stats(found: "Stats") -> None:
 @scenario_files
 @as_json
 def difficulty(runs: tuple[str, ...], out: Path | None, places: tuple[Path, ...], as_json: bool) -> None:
-    """Tell how hard scenarios were: the share of sessions in RUNS that solved each, with its 95 % interval.
+    """Tell how hard scenarios were.
 
-    A session solves its scenario with a score of 1. Sessions of scenarios that have changed since are left out. LABEL=
-    names who played; otherwise the log's agent and model do.
+    Prints the share of sessions in RUNS that solved each, with its 95 % interval. A session solves its scenario
+    with a score of 1. Sessions of scenarios that have changed since are left out. LABEL= names who played;
+    otherwise the log's agent and model do.
     """
     from sandbox_grader.reporting.difficulty import attempts
     from sandbox_grader.reporting.difficulty import difficulty as figures
@@ -445,9 +446,10 @@ def draft(
 @click.option("-o", "--out", type=FILE, help="The file to write; otherwise they are printed.")
 @scenario_files
 def rows(selectors: tuple[str, ...], places: tuple[Path, ...], out: Path | None, **asked: Any) -> None:
-    """Write scenarios as rows of a data set for training, as JSON Lines.
+    """Write scenarios as rows of a data set.
 
-    Splits keep families whole. Nothing in a row says what would solve it. SELECTORS are those of 'run'.
+    The rows are JSON Lines, for training. Splits keep families whole. Nothing in a row says what would solve it.
+    SELECTORS are those of 'run'.
     """
     from sandbox_mcp.play.training.rows import FORMS
     from sandbox_mcp.play.training.tasks import tasks

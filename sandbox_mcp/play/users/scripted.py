@@ -213,8 +213,10 @@ class _Standing:
         offered = reading.asking
         if not offered:
             return self._move_on(reading)
-        refused = [item for item in composing.hearing(self._script.answers, offered) if composing.refuses(item)]
-        refused = [item.say for item in refused if item.say not in self._said]
+        about = [item for item in composing.hearing(self._script.answers, offered) if item.say not in self._said]
+        if not (line.met or reading.has(Act.DELIVERS)) and any(map(composing.grants, about)):
+            return self.leave(line, reading)  # how a deed that its wish needs is put forward makes no difference
+        refused = [item.say for item in about if composing.refuses(item)]
         if composing.leaves_alone(offered):
             return self._wait(self._script.confirm)
         if coming := [wish for wish in self._then if self._says_now(wish)]:

@@ -242,7 +242,7 @@ class SessionBuilder:
         call = self._events[opened.index]
         error = outcome.error
         does = "cancel" in opened.name.casefold()  # "Cancelled" tells what such a tool is there for
-        if does and error and not outcome.stated and re.fullmatch(r"(?i)cancell?ed\.?\s*", error.message):
+        if does and error and not outcome.stated and re.fullmatch(r"cancell?ed\.?\s*", error.message.lower()):
             outcome = replace(outcome, result=error.message, error=None)
         if outcome.stated:
             self._certain.add(opened.index)
