@@ -48,8 +48,8 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
     further = _further(mentions(talk.text), [item for _, values in compared for item in values])
     if further:
         return f"adds {talk.text[further.start : further.end].strip()!r}"
-    longest = max(len(_content(model)) for model, _ in compared)
-    if len(_content(talk)) > 2 * longest + MOST_MORE:
+    longest = max(len(content_words(model)) for model, _ in compared)
+    if len(content_words(talk)) > 2 * longest + MOST_MORE:
         return "says much more than was to be said"
     return None
 
@@ -110,5 +110,6 @@ def _alike(first: Mention, second: Mention) -> bool:
     )
 
 
-def _content(talk: Talk) -> set[str]:
+def content_words(talk: Talk) -> set[str]:
+    """The stems of words with a content of their own."""
     return {stem(word) for word in re.findall(r"[^\W\d_]{3,}", talk.low) if word not in FUNCTION_WORDS}

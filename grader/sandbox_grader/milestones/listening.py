@@ -16,6 +16,7 @@ from sandbox_scenarios.model import Expected, Fact
 
 from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
 from sandbox_grader.claims.deeds import deeds_of, in_own_words, told
+from sandbox_grader.claims.texts import content_words
 from sandbox_grader.milestones.measures import Lookup, forms
 from sandbox_grader.milestones.referring import claims_of, refers
 from sandbox_grader.milestones.timeline import Timeline
@@ -176,13 +177,17 @@ class Listener:
 
     def _tells_a_deed_about(self, fact: Fact, message: Message, index: int) -> bool:
         """True if a message tells of a deed, and a value that it does not repeat was the user's own wish for it."""
-        if not self.background.named(fact):
+        talk = read(message.content)
+        wish = read(". ".join(self.background.given))
+        if not self.background.named(fact) or not content_words(talk) & content_words(
+            wish
+        ):  # "All done." tells nothing
             return False
         known = deeds_of(self._timeline.home).kinds
         changed = {call.called for call in self._calls_before(index) if call.changes}
         kinds = frozenset[str]().union(*(known.get(name, ()) for name in changed)) & KINDS
         deed = Fact("deed", tuple(sorted(kinds)))
-        return bool(kinds) and told(read(message.content), deed, self.background).outcome == "stated"
+        return bool(kinds) and told(talk, deed, self.background).outcome == "stated"
 
     def _calls_before(self, index: int) -> Sequence[ToolCall]:
         """The agent's calls before a message."""
