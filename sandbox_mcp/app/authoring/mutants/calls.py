@@ -20,6 +20,7 @@ from sandbox_scenarios.values import parse_path
 
 from sandbox_mcp.app.authoring.drafting.flow import SMALL
 from sandbox_mcp.app.authoring.drafting.story import leaves
+from sandbox_mcp.app.authoring.drafting.words import snake
 from sandbox_mcp.app.authoring.mutants.mutant import (
     LESS,
     NEXT_TO_NOTHING,
@@ -38,14 +39,14 @@ from sandbox_mcp.app.authoring.mutants.wrong_values import is_meant, wrong_value
 from sandbox_mcp.play.session.rehearsal import UNKNOWN
 
 TRIES = "tries:"
-"""Begins a tag that names a tool whose calls only try something out: any of them may be left out or be another one."""
+"""Begins a tag that names a tool (``modify_event``): its calls only try something out, and any may be left out."""
 
 
 def calls(case: RehearsedSolution) -> Iterator[Mutant]:
     """Leave a call out, change it, stop calling at some point, leave for good after some turn, claim and do nothing."""
     every, turns, path = spots(case.solution), case.solution.turns, ("reference", case.number)
     for spot in every:
-        if f"{TRIES}{spot.call.tool}" not in case.scenario.tags:
+        if f"{TRIES}{snake(spot.call.tool)}" not in case.scenario.tags:
             yield from _dropped(case, spot)
             yield from _changed(case, spot)
     for kept in range(1, len(every) - 1):
