@@ -16,7 +16,7 @@ JOBS ?= 2
 SHOTS ?= build/screenshots
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-node test-agents test-training test-mirror test-embeddings test-browser test-ray test-model pythons soak fuzz laws check bench mcpb release docs clean
+.PHONY: help setup demo test test-node test-agents test-training test-mirror test-journeys test-embeddings test-browser test-ray test-model pythons soak fuzz laws check bench mcpb release docs clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | sort
@@ -81,8 +81,11 @@ test-training: $(VENV)/.dev ## Make the environments of training frameworks, and
 	$(BIN)/python -m tests.training.environments $(TRAINING) $(FRAMEWORKS)
 	SANDBOX_MCP_TRAINING=$(TRAINING) $(BIN)/pytest -n 0 --timeout 1800 tests/training/test_outside.py -rs
 
-test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record, replay and play on servers of the MCP project, in an environment of their own.
-	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py tests/worlds/live/test_git_server.py tests/worlds/live/test_your_server_page.py -rs
+test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record, replay and play on two servers of the MCP project, in an environment of their own.
+	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py tests/worlds/live/test_git_server.py -rs
+
+test-journeys: $(VENV)/.dev $(MIRRORED)/.installed ## Follow docs/your-server.md with six servers, one of npm; some ten minutes.
+	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/live/test_your_server_page.py -rs
 
 $(MIRRORED)/.installed:
 	$(PYTHON) -m venv $(MIRRORED)
