@@ -84,7 +84,7 @@ test-training: $(VENV)/.dev ## Make the environments of training frameworks, and
 test-mirror: $(VENV)/.dev $(MIRRORED)/.installed ## Record, replay and play on two servers of the MCP project, in an environment of their own.
 	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/recorded/test_mirror.py tests/worlds/live/test_git_server.py -rs
 
-test-journeys: $(VENV)/.dev $(MIRRORED)/.installed ## Follow docs/your-server.md with six servers, one of npm; some ten minutes.
+test-journeys: $(VENV)/.dev $(MIRRORED)/.installed ## Follow docs/your-server.md with five servers, one of npm; some ten minutes.
 	PATH="$(CURDIR)/$(MIRRORED)/bin:$$PATH" $(BIN)/pytest tests/worlds/live/test_your_server_page.py -rs
 
 $(MIRRORED)/.installed:
