@@ -77,7 +77,7 @@ class _Writer(pickle.Pickler):
         """A world of ours is written as its name, with the state of its code."""
         if not isinstance(obj, World):
             return None
-        if not _is_ours(obj.name) or named(obj.name) is not obj:
+        if not is_ours(obj.name) or named(obj.name) is not obj:
             raise pickle.PicklingError(f"world {obj.name!r} may be another one next time")
         return f"{obj.name} {_code_of(obj.name)}"
 
@@ -98,7 +98,7 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> World:
         """The world of ours by its name, if its code is the same."""
         name, _, code = str(pid).partition(" ")
-        if not _is_ours(name) or code != _code_of(name):
+        if not is_ours(name) or code != _code_of(name):
             raise pickle.UnpicklingError(f"{pid!r} is no world of ours, or was another one")
         return named(name)
 
@@ -238,7 +238,7 @@ def _surroundings(built_in: Path) -> bytes:
 
 
 @cache
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
     """True if a world is built in, or all those are that stand side by side in it."""
     return all(part in WORLDS for part in name.split(JOINED))
 

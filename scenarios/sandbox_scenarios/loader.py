@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.worlds import DEFAULT, JOINED
 from sandbox_mcp.engine.worlds import names as worlds
-from sandbox_scenarios.cache import SuiteCache, stamp
+from sandbox_scenarios.cache import SuiteCache, is_ours, stamp
 from sandbox_scenarios.errors import ScenarioError, ScenarioFileError, UnknownScenarioError
 from sandbox_scenarios.excerpt import excerpt
 from sandbox_scenarios.homes import RECORDED, SERVER, home_of, is_named, name_of
@@ -275,7 +275,7 @@ class Suite:
         written = file.entries[number].get("world")
         try:
             name = name_of(written, self._known.worlds)
-            if isinstance(written, str) or name in self._known.worlds or not is_named(written):
+            if isinstance(written, str) or name in self._known.worlds or is_ours(name) or not is_named(written):
                 return name
             home = home_of(written, self._known.worlds)
         except ProblemError as problem:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.strict import evaluate
-from sandbox_scenarios import Scenario
+from sandbox_scenarios import Scenario, Suite
 from sandbox_scenarios.lint import lint
+from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import PlannedCall, Solution
 
 from sandbox_mcp.engine.trajectory import MemoryLog
@@ -130,3 +131,9 @@ def test_the_desk_tells_20_rows_at_once_and_nothing_that_is_hidden() -> None:
     mixers.begin()
     shown = mixers.call("list_mixers", {}).structured["rows"]
     assert {"gains", "offsets"}.isdisjoint(shown[0])
+
+
+def test_worlds_of_ours_side_by_side_are_no_worlds_of_the_caller():
+    suite = Suite([BUILT_IN / "hard" / "phone_and_office.yaml"])
+    assert suite.world("texted_meetings") == "phone+office"
+    assert suite.own_files() is not None
