@@ -63,7 +63,7 @@ class Replayed:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TapeShare:
     """Shares of scenarios that tapes pass."""
 
     name: str
@@ -72,7 +72,7 @@ class Share:
     by_name: float
 
     @classmethod
-    def of(cls, name: str, found: Sequence[Replayed]) -> "Share":
+    def of(cls, name: str, found: Sequence[Replayed]) -> "TapeShare":
         """The shares among some scenarios, at least one."""
         blind, own = ([getattr(one, side) >= 1 for one in found] for side in ("blind", "by_name"))
         return cls(name, len(found), sum(blind) / len(found), sum(own) / len(found))
@@ -120,12 +120,12 @@ def main(arguments: Sequence[str]) -> None:
             failing.append(f"{name}{MARK}{old}")
     found = list(replays(suite, names, tapes, new))
     known = dict.fromkeys(one.world for one in found)
-    worlds = [Share.of(world, [one for one in found if one.world == world]) for world in known]
+    worlds = [TapeShare.of(world, [one for one in found if one.world == world]) for world in known]
     by_own_tape = [one.scenario for one in found if one.by_name >= 1]
     if options.passing:
         print("\n".join(by_own_tape))
     print(f"{'world':16}{'scenarios':>10}{'tape':>8}{'by name':>9}")
-    for share in (*worlds, total := Share.of("all", found)):
+    for share in (*worlds, total := TapeShare.of("all", found)):
         print(f"{share.name:16}{share.scenarios:10}{share.tape:8.3f}{share.by_name:9.3f}")
     print(f"target {TARGET}")
     if options.keep:

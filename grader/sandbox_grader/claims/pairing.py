@@ -116,9 +116,7 @@ def _also(words: frozenset[str]) -> frozenset[str]:
     return words.union(*(_ALSO.get(word, "").split() for word in words))
 
 
-def _by_name(
-    row: ResultRow, key: str, rows: Sequence[ResultRow]
-) -> Iterator[tuple[WordPair, tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]]:
+def _by_name(row: ResultRow, key: str, rows: Sequence[ResultRow]) -> Iterator[_Pair]:
     """A value and a name in its row, and the same in another row."""
     for other in rows:
         if other is row or other.get(key, row[key]) == row[key]:

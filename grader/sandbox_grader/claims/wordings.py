@@ -75,9 +75,8 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     hows: list[Standing] = [
         _how(talk, span, fact, others, back, negative=negative, asking=asking) for span in places.items()
     ]
-    refused = (
-        {"denied"} if named else {"denied", "perhaps denied", "hedged", "unsaid"}
-    )  # a refusal leaves what it is about open
+    # a refusal leaves what it is about open
+    refused = {"denied"} if named else {"denied", "perhaps denied", "hedged", "unsaid"}
     if refused & set(hows) and any(_refuses(other) for other in others):
         return stated(f"says {wanted}")
     heard = comes_to(hows, wanted)

@@ -16,11 +16,8 @@ from sandbox_scenarios.tiers import tier_of
 
 from sandbox_grader.grading.scores import SCORE, grade
 from sandbox_grader.reporting.scenario_of_log import Find
-from sandbox_grader.reporting.statistics import PASS
+from sandbox_grader.reporting.statistics import LEVEL_Z, PASS
 from sandbox_mcp.engine.trajectory import read_trajectory
-
-NORMAL = 1.959964
-"""Quantile of the normal distribution for 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +57,9 @@ def wilson(solved: int, sessions: int) -> tuple[float, float]:
 
     Source: Wilson 1927, Probable inference, the law of succession, and statistical inference.
     """
-    share, square = solved / sessions, NORMAL**2
+    share, square = solved / sessions, LEVEL_Z**2
     middle = (share + square / (2 * sessions)) / (1 + square / sessions)
-    half = NORMAL * sqrt(share * (1 - share) / sessions + square / (4 * sessions**2)) / (1 + square / sessions)
+    half = LEVEL_Z * sqrt(share * (1 - share) / sessions + square / (4 * sessions**2)) / (1 + square / sessions)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from sandbox_scenarios.generating import Draw
-from sandbox_scenarios.hard.papers import MATTERS, TALK, DeskRows, at, day
+from sandbox_scenarios.hard.papers import DeskRows, at, day, handbook, mailbox
 
 PAGE = 20
 """Rows on a page of a list."""
@@ -90,25 +90,16 @@ class Story:
 
     def papers(self, people: Sequence[str]) -> list[dict[str, Any]]:
         """Put pages and mails among others, once all are written; calls that find and read those that matter."""
-        listed = [*self._pages, *MATTERS]
-        self.draw.shuffle(listed)
-        pages = {title: f"H-{place}" for place, (title, _) in enumerate(listed, 1)}
-        self.rows["page"] = {
-            f"page_{place}": {"number": f"H-{place}", "title": title, "body": body}
-            for place, (title, body) in enumerate(listed, 1)
-        }
-        talk = [
-            {"day": day(self.today, -self.draw.randrange(2, 60)), "sender": self.draw.choice(people),
-             "subject": subject, "body": body}
-            for subject, body in TALK
-        ]  # fmt: skip
-        ordered = sorted([*self._mails, *talk], key=lambda mail: mail["day"])
-        self.rows["mail"] = {
-            f"mail_{place}": {"number": f"M-{100 + place}", **mail} for place, mail in enumerate(ordered, 1)
-        }
-        read = [call("read_handbook", number=pages[title]) for title, _ in self._pages]
-        mails = [call("read_mail", number=f"M-{100 + ordered.index(mail) + 1}") for mail in self._mails]
-        return [*paged(len(listed), "list_handbook"), *read, *paged(len(ordered), "list_mails"), *mails]
+        pages = self.rows["page"] = handbook(self.draw, self._pages)
+        mails = self.rows["mail"] = mailbox(self.draw, self._mails, self.today, people)
+        titles = {page["title"]: page["number"] for page in pages.values()}
+        numbers = [next(row["number"] for row in mails.values() if row.items() >= mail.items()) for mail in self._mails]
+        return [
+            *paged(len(pages), "list_handbook"),
+            *(call("read_handbook", number=titles[title]) for title, _ in self._pages),
+            *paged(len(mails), "list_mails"),
+            *(call("read_mail", number=number) for number in numbers),
+        ]
 
     def entry(
         self,

@@ -44,7 +44,7 @@ class Employee(Table):
     branch: str
 
 
-class Customer(Table):
+class CreditCustomer(Table, name="customer"):
     """A customer; ``status`` is active or hold."""
 
     id: Id[Self] = key()
@@ -353,7 +353,7 @@ TABLES = (
     DeskMail,
     RecordNote,
     Employee,
-    Customer,
+    CreditCustomer,
     Invoice,
     Payment,
     FitterCrew,

@@ -2,7 +2,7 @@
 
 from sandbox_mcp.engine.world.tx import Tx
 from sandbox_mcp.engine.worlds.desk.paging import PageOfRows, asked, has, page_of
-from sandbox_mcp.engine.worlds.desk.tables import Customer, Invoice, Payment
+from sandbox_mcp.engine.worlds.desk.tables import CreditCustomer, Invoice, Payment
 from sandbox_mcp.engine.worlds.desk.world import desk
 
 GROUP = "credit"
@@ -11,7 +11,7 @@ GROUP = "credit"
 class _Customers(PageOfRows):
     """Customers by number."""
 
-    rows: list[Customer]
+    rows: list[CreditCustomer]
 
 
 class _Invoices(PageOfRows):
@@ -38,7 +38,7 @@ def list_customers(tx: Tx, branch: str = "", status: str = "", name: str = "", p
     """
     found = [
         one
-        for one in tx.all(Customer)
+        for one in tx.all(CreditCustomer)
         if branch in ("", one.branch) and status in ("", one.status) and has(name, one.name)
     ]
     rows, of = page_of(sorted(found, key=lambda one: int(one.number.partition("-")[2])), page)
@@ -71,8 +71,8 @@ def list_payments(tx: Tx, customer: str = "", status: str = "", page: int = 1) -
     return {"rows": rows, **of}
 
 
-@desk.action(group=GROUP, updates=[Customer.status], said=["held", "hold"])
-def hold_customer(tx: Tx, number: str) -> Customer:
+@desk.action(group=GROUP, updates=[CreditCustomer.status], said=["held", "hold"])
+def hold_customer(tx: Tx, number: str) -> CreditCustomer:
     """Put a customer on hold, who then gets no more deliveries.
 
     Args:
@@ -84,8 +84,8 @@ def hold_customer(tx: Tx, number: str) -> Customer:
     return _set(tx, number, "hold")
 
 
-@desk.action(group=GROUP, updates=[Customer.status], said=["released", "lifted"])
-def release_customer(tx: Tx, number: str) -> Customer:
+@desk.action(group=GROUP, updates=[CreditCustomer.status], said=["released", "lifted"])
+def release_customer(tx: Tx, number: str) -> CreditCustomer:
     """Lift the hold of a customer.
 
     Args:
@@ -97,8 +97,8 @@ def release_customer(tx: Tx, number: str) -> Customer:
     return _set(tx, number, "active")
 
 
-def _set(tx: Tx, number: str, status: str) -> Customer:
-    customer = tx.one(Customer, number=number)
+def _set(tx: Tx, number: str, status: str) -> CreditCustomer:
+    customer = tx.one(CreditCustomer, number=number)
     if customer.status == status:
         raise ValueError(f"customer {number} is {status} already")
     return tx.change(customer, status=status)
