@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("sandbox_mcp", "grader", "scenarios", "clients")
 LIMITS = {
     "begin with a question word": (re.compile(r"(What|Which|Whether|How|Where|Who|Whom|When|Why)\b"), 0.05),
-    "have a relative construction": (re.compile(r"(?s).*?(\bof which\b|\bthat is\b|\bwhat is\b|\bof whom\b)"), 0.06),
+    "have a relative construction": (re.compile(r"(?s).*?(\bof which\b|\bthat is\b|\bwhat is\b|\bof whom\b)"), 0.03),
 }
 """Pattern of each fault, matched from a docstring's first letter, and the share of docstrings that may have it."""
 

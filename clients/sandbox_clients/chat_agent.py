@@ -3,7 +3,7 @@
 Policy: the model gets the session's instructions, the tools as they are presented, and every output as text, errors
 included; it is never told what else to do. Calls of one answer are one batch. What it writes in place of arguments is
 passed on as it is, so that the session can name its fault. A model that never stops calling is stopped
-after ``max_steps`` answers per user message; that is its own doing and counts.
+after ``max_steps`` answers per user message; this is its own doing and counts.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Agents behind an address: one POST for every message of the user, with all that was said and where the tools are.
 
 Policy: what may pass is tried again as with a model's endpoint: 429, 5xx, a connection refused or lost. How
-long an answer may take is the run's affair, because an agent that is slow is still at work. A key is sent only if its
+long an answer may take is the run's affair, because a slow agent is still at work. A key is sent only if its
 variable is named, and no credentials are in the address that logs see. The form is written down in docs/adapters.md.
 """
 

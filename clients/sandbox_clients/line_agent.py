@@ -95,7 +95,7 @@ class LineAgent(Agent):
                 ending.start_soon(self.idle.pop().stop)
 
     async def _begun(self, brief: Brief, listening: TaskGroup) -> tuple[LineProcess, bool]:
-        """A process that is ready, and whether it serves another conversation afterwards."""
+        """A ready process, and whether it serves another conversation afterwards."""
         while self.idle:
             with suppress(AgentError):  # it ended, or went wrong, while it was not needed
                 return await self._introduced(self.idle.pop(), brief, listening)

@@ -51,7 +51,7 @@ class ReferenceAgent(Agent):
 
     @property
     def takes_history(self) -> bool:
-        """True: its solution is then the part that is still to come."""
+        """True: its solution is then the part still to come."""
         return True
 
     @asynccontextmanager

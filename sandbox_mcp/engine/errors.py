@@ -1,4 +1,4 @@
-"""The root of every fault that is the caller's to mend, each package with its own tree below it; and telling others.
+"""The root of every fault that the caller can mend, each package with its own tree below it; and telling others.
 
 Policy: such a fault is told in one line that names the thing and the remedy, never with a stack trace.
 """
@@ -40,7 +40,7 @@ def inner_errors(error: BaseException) -> list[BaseException]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an exception says that is not blank; empty where it says nothing."""
+    """The first line of an exception's message with something on it; empty where it says nothing."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 

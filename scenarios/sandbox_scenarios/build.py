@@ -129,7 +129,7 @@ def _built(
 def _end_states(
     raw: RawScenario, parts: ScenarioParts, user: UserSpec, milestones: tuple[Milestone, ...]
 ) -> Iterator[tuple[Milestone, ...]]:
-    """The milestones of each state that is right at the end: those of the scenario, and its own."""
+    """The milestones of each right end state: those of the scenario, and its own."""
     for number, end in enumerate(raw.end_states):
         own = tuple(parts.milestones(end.milestones, "end_states", number, "milestones"))
         yield (*milestones, *with_means(own, [item.transient for item in end.milestones], user, parts.home.switches))
@@ -154,7 +154,7 @@ def _gates(raw: RawScenario, home: World) -> tuple[str, ...]:
 
 
 def _digest(merged: Mapping[str, Any]) -> str:
-    """Changes with whatever a session depends on; not with how that is written, nor where it was inherited from."""
+    """Changes with whatever a session depends on; not with its wording or the file it was inherited from."""
     what = {key: value for key, value in merged.items() if key == "name" or key not in (*RESERVED, "draws")}
     text = json.dumps(what, sort_keys=True, default=str, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -85,7 +85,7 @@ def sources(milestone: Milestone) -> set[str]:
 
 
 def check_calls(solutions: Sequence[Solution], tools: Sequence[str]) -> None:
-    """Refuse solutions that use a tool the scenario does not offer, or a result that is not there yet.
+    """Refuse solutions that use a tool not offered by the scenario, or a result not yet there.
 
     Raises:
         ProblemError: with the path of the call.

@@ -232,7 +232,7 @@ class Draws:
         return None
 
     def _meant(self, part: str) -> str | None:
-        """The id or name of a fixed table of which a milestone asks for a part in small letters."""
+        """The id or name of a fixed table whose part in small letters a milestone asks for."""
         if part in self._folded:
             return self._folded[part]
         fits = [name for folded, name in self._folded.items() if part in folded and name in self._text]

@@ -1,7 +1,7 @@
 """Typed facts: their form in a scenario file, and their wordings where only wordings are compared.
 
-Policy: one mapping is one fact, or a value and its direction; ``{wifi: off}`` is the state of the thing it names. What
-is not a typed fact is a list of wordings, of which one must be said.
+Policy: one mapping is one fact, or a value and its direction; ``{wifi: off}`` is the state of the thing it names.
+Anything but a typed fact is a list of wordings, and one of them must be said.
 """
 
 import re

@@ -124,7 +124,7 @@ def _fields(model: type[BaseModel]) -> dict[str, Any]:
 def leave_out_faults(data: Any) -> dict[int, set[PartPath]]:
     """Remove the parts of a parsed file that have the wrong form; returns them by the numbers of their entries.
 
-    Parts are named by the keys and positions that lead to them in their entry. An entry of which nothing is left to be
+    Parts are named by the keys and positions that lead to them in their entry. An entry with nothing left to be
     read, because its world or what it extends has a fault, has the empty path, and is abstract from now on.
     """
     out: dict[int, set[PartPath]] = {}

@@ -64,7 +64,7 @@ class Happening:
         return (self.at is None or now >= self.at) and (self.when is None or self.when.holds(state))
 
     def happen(self, world: Running) -> tuple[Change, ...]:
-        """Make its changes; a row that is gone by now stays gone."""
+        """Make its changes; a row gone by now stays gone."""
         transaction = world.begin()
         for table, rows in self.adds.items():
             for key, row in rows.items():

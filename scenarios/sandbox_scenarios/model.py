@@ -242,7 +242,7 @@ class Exchange:
 class UserSpec:
     """Everything about the simulated user. None of it is ever visible to the agent but what the user says.
 
-    ``wants_not`` are sentences on what it refuses whenever that is proposed, done for it, or needs its leave.
+    ``wants_not`` are sentences on what it refuses whenever proposed, done for it, or in need of its leave.
     ``prompt`` is what a model that plays the user is told instead of all this, where the scenario comes from elsewhere.
     """
 

@@ -1,6 +1,6 @@
 """The rows that a scenario begins with, and what may stand in them: tables, columns, types, ids of other rows.
 
-Policy: what is written is held against the table's declaration. An id may name a row of the table that its column
+Policy: each written row is compared with the table's declaration. An id may name a row of the table that its column
 refers to and of no other; rows that a world has fixed can be referred to, not written.
 """
 

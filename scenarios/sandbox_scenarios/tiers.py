@@ -1,4 +1,4 @@
-"""Tiers of scenarios, and the mixture of them that is played where nothing is selected.
+"""Tiers of scenarios, and the mixture of them to play where nothing is selected.
 
 Policy: a scenario is of the tier that its tag names, or else ``basic`` with at most two calls in its first solution and
 ``standard`` with more. A mixture takes so many calls of each tier, by :data:`CALLS`, that its size and cost are known

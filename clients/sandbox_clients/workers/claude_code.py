@@ -75,7 +75,7 @@ def servers(start: Start) -> dict[str, Any]:
 
 
 def as_words(text: str) -> str:
-    """A message that is not a command of Claude Code's own, which some that begin with a slash are."""
+    """A message other than a command of Claude Code's own; some of those begin with a slash."""
     return f" {text}" if text.startswith("/") else text
 
 

@@ -1,4 +1,4 @@
-"""A gate between an agent that is a program of its own and its model: counts answers, and closes at the step limit.
+"""A gate between an agent in a program of its own and its model: counts answers, and closes at the step limit.
 
 Policy: what passes is not changed, but for the parameters that a run adds to every request. Programs that have no limit
 of their own get one here: behind the last answer that a turn may have, a request is refused in a way not tried

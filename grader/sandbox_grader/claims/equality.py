@@ -173,7 +173,7 @@ ANY_NOUN = one_of("full whole more calendar and until till from between left to 
 
 
 def minutes_of(value: Any) -> int:
-    """``14:40`` as minutes of the day; -1 for what is not a time of day."""
+    """``14:40`` as minutes of the day; -1 for anything but a time of day."""
     found = re.match(r"\s*(\d{1,2})[:.h]?(\d{2})?(?::\d{2})?\s*([ap]\.?m)?", str(value).lower())
     if not found:
         return -1

@@ -37,7 +37,7 @@ class Hearing:
 
     @property
     def right(self) -> bool:
-        """True if the message states every fact, and nothing that is not so."""
+        """True if the message states every fact, and nothing false."""
         return all(item.outcome == "stated" for item in self.findings) and not self.invented and not self.dumped
 
     @property

@@ -97,7 +97,7 @@ _ONE_AS = {
 
 
 def _one_in_words(talk: Talk, fact: Fact, wanted: str) -> Finding | None:
-    """A count of none, one or two that is told by a word such as ``none`` or ``both``."""
+    """A count of none, one or two in a word such as ``none`` or ``both``."""
     if fact.type not in ("count", "number"):
         return None
     noun = fact.unit.lower()[:4]

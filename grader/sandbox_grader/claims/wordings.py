@@ -1,7 +1,7 @@
 """Names and texts: whether a message states one of a fact's wordings as so, and not as one of several candidates.
 
 Policy: a name may be told in part where no other name has that part. What is joined to it by "or" makes it a guess, and
-so does a row of names or short texts of which few were asked for: a list of candidates is no answer.
+so does a row of names or short texts where few were asked for: a list of candidates is no answer.
 """
 
 import re
@@ -225,7 +225,7 @@ def _is_candidate(item: str, back: Background) -> bool:
 
 
 def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> str | None:
-    """A name that is stated in the place of the right one."""
+    """Another name, stated in the place of the right one."""
     own = _own_words(fact, others)
     for name in back.names:
         low = name.lower()

@@ -70,7 +70,7 @@ class Deviation:
 
 
 def deviation(heard: ObservedSession, scenario: Scenario | None) -> Deviation:
-    """The deviation from the solution that is nearest: fewest excess actions, then best order, then most agreement."""
+    """The deviation from the nearest solution: fewest excess actions, then best order, then most agreement."""
     compare = AsWritten(rouge_l, THRESHOLD, heard.labels, lambda _tool: FREE_TEXT, RECIPIENTS, strict=True)
     found: list[Deviation] = []
     for place, solution in enumerate(heard.solutions):

@@ -135,7 +135,7 @@ def stem(word: str) -> str:
 
 
 def step_of(written: str) -> float:
-    """Worth of the last digit of a number that is not a zero at its end: 0.01 of "3.25", 100 of "1500"."""
+    """Worth of the last digit of a number before its zeros: 0.01 of "3.25", 100 of "1500"."""
     whole, _, part = written.lstrip("-").partition(".")
     if part:
         return 10.0 ** -len(part)

@@ -65,7 +65,7 @@ def _dates(name: str, value: Any) -> bool:
 
 
 def moments_in(arguments: Mapping[str, Any], zone: str) -> dict[str, float]:
-    """The moments of a call by argument; one that is in parts goes by the name ``year``."""
+    """The moments of a call by argument; one in parts goes by the name ``year``."""
     found = {
         name: moment
         for name, value in named_leaves(arguments)

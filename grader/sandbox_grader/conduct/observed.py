@@ -1,7 +1,7 @@
 """A session as the conduct metrics see it: the agent's calls, which tools act, and what the agent had seen when.
 
 Policy: a tool acts if the session, the solution or our own registry says so. Where an importer had to guess, only
-"does not act" is believed; a tool of which nothing is known is neither an action nor a query.
+"does not act" is believed; an unknown tool is neither an action nor a query.
 """
 
 import json
@@ -72,7 +72,7 @@ class ObservedSession:
 
     @cached_property
     def labels(self) -> Mapping[str, bool]:
-        """Whether each tool acts, by canonical name; tools of which nothing is known are absent."""
+        """Whether each tool acts, by canonical name; unknown tools are absent."""
         said = {call.tool: call.action for call in self.wanted if call.action is not None}
         losses = (self.trajectory.started.origin or {}).get("losses")
         guessed = is_array(losses) and any(is_object(loss) and loss.get("where") == "tools" for loss in losses)

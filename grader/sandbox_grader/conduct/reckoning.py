@@ -112,7 +112,7 @@ def _in_actions(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _in_spans(heard: ObservedSession) -> Iterator[ConductFinding]:
-    """Actions with a start and an end of which one is right, and the time between them is not."""
+    """Actions with one end of a span right, and the time between both ends wrong."""
     spanning = [(call, given) for call in heard.deeds if len(given := moments_in(call.arguments, heard.zone)) == 2]
     planned = [(call.tool, moments_in(call.arguments, heard.zone)) for call in heard.wanted] if spanning else []
     for call, given in spanning:
@@ -131,7 +131,7 @@ def _in_spans(heard: ObservedSession) -> Iterator[ConductFinding]:
 
 
 def _in_replies(heard: ObservedSession) -> Iterator[ConductFinding]:
-    """Replies with a value that comes from nothing, in the unit of one that solutions work out and that is never said.
+    """Replies with a value from nowhere, in the unit of one that solutions work out and never say.
 
     In prefix replay the results are not in the log, so that nothing can be said there.
     """
@@ -197,7 +197,7 @@ class _Amount:
 
 @remembered(4096)
 def _amounts(text: str) -> tuple[_Amount, ...]:
-    """The amounts of a text whose units tell them apart, round ones to the last digit that is not zero."""
+    """The amounts of a text whose units tell them apart, round ones to the last digit before their zeros."""
     told = figured(text)
     found: list[_Amount] = []
     for item in mentions(told) if _has_digit(told) else ():

@@ -228,7 +228,7 @@ def _switches(text: str, told: _Told) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _SingleSwitches:
-    """The switches of a world of which there is one each.
+    """The switches of a world that exist once each.
 
     ``said`` finds where a sentence says that one of them is on or off, ``places`` has table and column of each name.
     """

@@ -2,7 +2,7 @@
 
 Policy: messages the agent never saw and calls of others are not part of its conversation and stay out. Two extensions
 keep what the form has no place for: ``error`` on every tool message, null where there was none, and ``recipient`` on a
-message that is for another reader than usual. What is said of the session as a whole stands in ``metadata``.
+message for another reader than usual. Statements on the session as a whole stand in ``metadata``.
 """
 
 from collections.abc import Iterator

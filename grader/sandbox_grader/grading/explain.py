@@ -35,7 +35,7 @@ def explain(scores: "Scores") -> str:
 
 
 def _in_words(item: _Detail) -> _Detail | None:
-    """Put a detail into words: its ``text``, or what was counted and what that is about, and of which event."""
+    """Put a detail into words: its ``text``, or what was counted, its subject, and the event."""
     if isinstance(item.get("text"), str):
         return {"seq": item.get("seq"), "text": item["text"]}
     if isinstance(item.get("about"), str) and "count" in item:

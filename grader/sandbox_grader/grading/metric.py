@@ -77,7 +77,7 @@ class Verdict:
 class Metric(Protocol):
     """A family of scores. ``name`` is its key in every report; ``source`` names paper and section.
 
-    A package adds one of its own by an entry point of the group ``sandbox_mcp.metrics``, which names a class that is
+    A package adds one of its own by an entry point of the group ``sandbox_mcp.metrics``, which names a class
     made without arguments. A subclass of this one needs ``name``, ``source`` and ``grade``.
     """
 
@@ -97,7 +97,7 @@ class Metric(Protocol):
 
 
 def means(graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
-    """The mean of every value that is a number, truth as 1 and 0, over the sessions that have it."""
+    """The mean of every numeric value, truth as 1 and 0, over the sessions that have it."""
     values, head = conclusive(graded, mode)
     numbers: dict[str, list[float]] = {}
     for name, value in (item for session in values for item in session.items()):

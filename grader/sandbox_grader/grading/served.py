@@ -117,7 +117,7 @@ def alike(recorded: Any, again: Any) -> bool:
 def as_sent(recorded: Any, sent: Any) -> Any:
     """What a result is, where the recorded one is a form of what a tool sent; ``MISSING`` where it is not.
 
-    Hosts read a text that is JSON, so that a tool's text ``"null"`` may be recorded as null.
+    Hosts read a text in JSON, so that a tool's text ``"null"`` may be recorded as null.
     """
     found = (*forms(recorded), *inside(recorded))
     same = next((form for form in found if alike(form, sent)), MISSING)

@@ -103,7 +103,7 @@ class Prices:
 
     @classmethod
     def from_json(cls, told: object) -> "Prices":
-        """The prices that :meth:`to_json` gave; a role of which nothing usable is said has no price."""
+        """The prices that :meth:`to_json` gave; a role without anything usable has no price."""
         roles = told if is_object(told) else dict[str, Any]()
         return cls(Price.from_json(roles.get("agent")), Price.from_json(roles.get("user")))
 

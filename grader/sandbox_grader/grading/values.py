@@ -39,7 +39,7 @@ def remembered(most: int, longest: int = 2000) -> Callable[[Callable[[str], _Rea
 
 
 def same_value(first: Any, second: Any) -> bool:
-    """True if two JSON values are equal, where an entry that is null equals one absent."""
+    """True if two JSON values are equal, where a null entry equals an absent one."""
     if isinstance(first, str):
         return bool(first == second)
     if isinstance(first, bool) or isinstance(second, bool):

@@ -11,7 +11,7 @@ from sandbox_mcp.engine.trajectory import Event
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something of the source that our form does not hold: where it was and what is missing because of it."""
+    """Something in the source without a place in our form: where it was and what is missing because of it."""
 
     where: str
     what: str
@@ -42,7 +42,7 @@ class Faults:
 
     @contextmanager
     def aside(self) -> Generator[None]:
-        """Read one part; what is wrong with it is told later."""
+        """Read one part; its faults are reported later."""
         try:
             yield
         except ImportFormatError as fault:

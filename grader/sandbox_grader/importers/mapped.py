@@ -86,7 +86,7 @@ class MappedCall(MappedOutcome):
 
 
 class MappedTools(_MappedPart):
-    """Where the definitions of the tools are, and what is where in each."""
+    """Where the definitions of the tools are, and where each part is within them."""
 
     at: str
     inside: str | None = None
@@ -202,7 +202,7 @@ def read(paths: Sequence[Path], mapping: LogMapping, format_: str = "any") -> It
 
 
 def _sessions(loaded: Loaded, mapping: LogMapping, faults: Faults) -> Iterator[tuple[JsonNode, list[JsonNode]]]:
-    """The sessions of a file with their records; a list that is named by ``.`` is one session, on lines or not."""
+    """The sessions of a file with their records; a list named by ``.`` is one session, on lines or not."""
     holders = [place for place in mapping.events if place != DOCUMENT]
     if DOCUMENT in mapping.events and loaded.lines and not any(_held(node, holders) for node in loaded.nodes):
         yield loaded.nodes[0], list(loaded.nodes)
@@ -291,7 +291,7 @@ class _Player:
                     self.builder.offer(name, described, schema if is_object(schema) else {})
 
     def _record(self, outer: JsonNode) -> None:
-        """Add one record: what is found in it, in order, and what nothing takes as a loss."""
+        """Add one record: what is found in it, in order, and the parts that no rule takes as a loss."""
         inner = (at for place in self.mapping.inside if (at := _at(outer, place)) is not None and at.is_object)
         record = next(inner, outer)
         kind = _label(record, self.mapping.kind)
@@ -530,7 +530,7 @@ def _fits(value: Any, wanted: Any) -> bool:
 
 
 def _all(node: JsonNode, place: str) -> Iterator[JsonNode]:
-    """Everything that is at a path; ``*`` in it stands for every element, ``a|b`` for the first that is there."""
+    """Everything at a path; ``*`` in it stands for every element, ``a|b`` for the first present."""
     found = [node]
     for step in () if place == DOCUMENT else place.split("."):
         after: list[JsonNode] = []

@@ -1,4 +1,4 @@
-"""Imports files of any known format, each in the one of which it has the marks.
+"""Imports files of any known format, each by the marks it has.
 
 Policy: a format is recognised by what only it has, in one of the first lines; a file that has the marks of none is
 named and left out.
@@ -50,7 +50,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     """Read the given files, and those of folders, each in its own format.
 
     Raises:
-        ImportFormatError: a file is of no known format, or not of the one of which it has the marks.
+        ImportFormatError: a file is of no known format, or lacks the marks of the one named.
     """
     for path in (file for given in paths for file in files(given)):
         name = format_in(path)

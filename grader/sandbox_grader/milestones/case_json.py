@@ -1,6 +1,6 @@
 """Reads a neutral case from JSON, the form in which verdicts of ToolSandbox's own evaluator are exchanged.
 
-Policy: the form is trusted to be complete; a part that is missing or misshapen is one error that names the case.
+Policy: the form is trusted to be complete; a missing or misshapen part is one error that names the case.
 """
 
 from collections.abc import Mapping, Sequence

@@ -171,7 +171,7 @@ def _fillable(text: str, values: Mapping[str, Any]) -> bool:
 
 
 def shape(values: object, number: int) -> str:
-    """A text that is the same only for equal values; ``number`` stands in for values that cannot be written."""
+    """A text shared by equal values only; ``number`` stands in for values that cannot be written."""
     try:
         return repr(values)
     except ValueError:  # a whole number of thousands of digits

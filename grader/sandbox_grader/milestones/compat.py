@@ -266,7 +266,7 @@ def evaluate(case: Case) -> CompatResult:
     Source: ToolSandbox, section 4 and its evaluation code.
 
     Raises:
-        GraderError: a node refers to one that is not before it, or has guardrails only.
+        GraderError: a node refers to a later one, or has guardrails only.
     """
     history = History(case)
     milestones, score, nodes = _graph_score(case.milestones, history, 1.0)

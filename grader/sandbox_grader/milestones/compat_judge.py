@@ -1,4 +1,4 @@
-"""One constraint of a case that is not a guardrail, judged for versions of its table.
+"""One constraint of a case, guardrails apart, judged for versions of its table.
 
 Policy: every pair of an expected and an actual row is compared once, however many versions the row lives through.
 """

@@ -1,6 +1,6 @@
 """Reasons for which one milestone was met or not.
 
-Policy: each constraint that is not fully met names the nearest thing that happened, what was found there and what was
+Policy: each constraint not fully met names the nearest thing that happened, what was found there and what was
 expected. Where a milestone was met only for a while, that moment is explained, not the end.
 """
 

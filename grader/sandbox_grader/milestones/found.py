@@ -86,7 +86,7 @@ class Findings:
 
 
 def is_something(result: Any) -> bool:
-    """True if a query found anything: a switch that is off and the number 0 are findings, an empty list is none."""
+    """True if a query found anything: a switch in state off and the number 0 are findings, an empty list is none."""
     if isinstance(result, str | list | tuple):
         return len(cast("list[Any]", result)) > 0
     if isinstance(result, Mapping):

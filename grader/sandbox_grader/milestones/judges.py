@@ -38,7 +38,7 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class Hope:
-    """A row that is a little like some expected one, with its similarity to each: now, and as far as it lasts."""
+    """A row a little like some expected one, with its similarity to each: now, and as far as it lasts."""
 
     life: Life
     now: tuple[float, ...]
@@ -253,7 +253,7 @@ class TableJudge:
     def _hopeful(self, compare: Compare) -> _Hopes:
         """All rows that may count in some version and that are like an expected one; none if one has no such row.
 
-        A row that is there from the first version to the last was neither added nor removed nor updated.
+        A row present from the first version to the last was neither added nor removed nor updated.
         """
         key = compare.key if self._refers else None
         if key not in self._hopes:

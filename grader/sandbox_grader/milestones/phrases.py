@@ -52,7 +52,7 @@ def differences(
     right: Callable[[Expected, str, Any], bool],
     lookup: Lookup,
 ) -> list[str]:
-    """One phrase per named column or argument that is not what was expected."""
+    """One phrase per named column or argument with another value than expected."""
     return [
         f"{_named(name, actual.get(name))}, expected {wanted(value, name, lookup)}"
         for name, value in expected.items()

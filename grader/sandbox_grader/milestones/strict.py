@@ -35,7 +35,7 @@ words with a forbidden one is a different text; one that shares most of them say
 
 @dataclass(frozen=True, slots=True)
 class Untruth:
-    """A message that is false: its number in the log, and why."""
+    """A false message: its number in the log, and why."""
 
     seq: int
     text: str
@@ -43,7 +43,7 @@ class Untruth:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A fact of which it is not certain whether a message states it: the message's number in the log, and why."""
+    """A fact that a message may state or not: the message's number in the log, and why this is uncertain."""
 
     seq: int
     milestone: str
@@ -116,7 +116,7 @@ def evaluate(scenario: Scenario, trajectory: Trajectory, settled: Settled = NOTH
 
 @lru_cache(maxsize=1024)
 def endings(scenario: Scenario) -> tuple[Scenario, ...]:
-    """The scenario once for each end state that is right, each with the milestones of that state alone."""
+    """The scenario once for each right end state, each with the milestones of that state alone."""
     return tuple(replace(scenario, milestones=end, end_states=()) for end in scenario.end_states) or (scenario,)
 
 
@@ -239,7 +239,7 @@ def _about(
     place: MatchedPlace,
     constraint: MessageConstraint,
 ) -> Iterator[tuple[int, Untruth]]:
-    """The last word on what a milestone asks to be told, if that is false although what it rests on was done."""
+    """The last word on a fact that a milestone asks for, if it is false although the rest was done."""
     if place.similarity >= FULL:
         return
     resting = [placed.get(before) for before in nodes.before[number]]

@@ -287,7 +287,7 @@ class StrictNodes:
                 yield from ((wanted, {"content": message.content}) for index, message in messages if best[index])
 
     def _representatives(self, follower: int, node: int, table: str) -> list[int]:
-        """At every event the first version of a table that is the same to a follower as the one after the event."""
+        """At every event the first version of a table that looks to a follower like the one after the event."""
         name, first = self.milestones[node].id, dict[Hashable, int]()
         judges = [
             self.judge(follower, item)

@@ -15,7 +15,7 @@ LONGEST = 600
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulFact:
-    """One fact of one milestone: in words, the message that may state it, and why that is not certain.
+    """One fact of one milestone: in words, the message that may state it, and the reason for the doubt.
 
     ``request`` is what the user had said until then, ``evidence`` the calls with their results, a line each.
     """
@@ -30,7 +30,7 @@ class DoubtfulFact:
 
 
 def in_doubt(scenario: Scenario, trajectory: Trajectory) -> tuple[DoubtfulFact, ...]:
-    """Every fact of which strict grading cannot be certain whether a message states it, and on which a score hangs."""
+    """Every fact whose statement strict grading is uncertain about, and on which a score hangs."""
     found = dict[tuple[int, str], DoubtfulFact]()
     for doubt in strict.evaluate(scenario, trajectory).doubts:
         before = [event for event in trajectory.events if event.seq < doubt.seq]

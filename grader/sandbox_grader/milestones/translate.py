@@ -99,7 +99,7 @@ def _call_messages(
 def _together(
     trajectory: Trajectory, messages: list[case.CaseMessage], seqs: list[int]
 ) -> tuple[list[case.CaseMessage], list[int]]:
-    """The calls of a batch one after the other, then their answers, of which the first shows all that they changed."""
+    """The calls of a batch one after the other, then their answers, the first with all changes of the batch."""
     batches = {event.seq: event.batch for event in trajectory.events if isinstance(event, ToolCall)}
     made, came = list[case.CaseMessage](), list[int]()
     for batch, group in groupby(zip(seqs, messages, strict=True), lambda pair: batches.get(pair[0], pair[0])):

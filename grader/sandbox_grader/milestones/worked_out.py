@@ -2,7 +2,7 @@
 
 Policy: a computing tool, whose result follows from its arguments alone, is a means. Where a solution calls one with
 values that the session had, and the session did not, the call is put in as if it had been made. Its milestone counts as
-far as one that comes after it was met, so that a result of which nothing came earns nothing.
+far as a later one was met, so that a result without any use earns nothing.
 
 An example. *looked* is a call for the weather, *converted* one of ``unit_conversion`` with the temperature that it
 returned, *told* a reply with the result. The agent looked and replied "about 64 °F" of its own reckoning. The

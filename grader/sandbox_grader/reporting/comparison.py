@@ -143,7 +143,7 @@ def _unlike(a: "Report", b: "Report", found: Comparison) -> Iterator[str]:
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values of several tests, each adjusted so that the chance of any false finding stays what it is for one.
 
-    Source: Holm (1979): the i-th smallest of m is multiplied by m - i + 1, never below one that is smaller, at most 1.
+    Source: Holm (1979): the i-th smallest of m is multiplied by m - i + 1, never below a smaller one, at most 1.
     """
     adjusted, least = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

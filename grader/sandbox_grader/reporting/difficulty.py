@@ -22,7 +22,7 @@ from sandbox_mcp.engine.trajectory import read_trajectory
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One session that counts: who played which scenario of which tier, and whether it was solved."""
+    """One session that counts: who played which scenario in which tier, and whether it was solved."""
 
     scenario: str
     tier: str

@@ -1,6 +1,6 @@
 """Doubts of a report: a sheet on which people settle them, and scores with the doubts that were settled.
 
-Policy: a sheet has exactly the facts on which a score hangs and of which the reader is not certain, one a row, with the
+Policy: a sheet has exactly the facts on which a score hangs and that the reader leaves in doubt, one a row, with the
 message and the calls before it. Who played is not on it. What is left empty stays in doubt.
 """
 

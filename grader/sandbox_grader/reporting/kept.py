@@ -176,7 +176,7 @@ class KeptScores:
     """The scores of one folder's logs, from earlier gradings by the same ``key``, and from this one.
 
     ``digest`` tells the lines of a log as they are now from any others, by its name in the folder; it gives nothing for
-    a log that is not there, or cannot be read.
+    a log that is missing, or cannot be read.
     """
 
     def __init__(self, folder: Path, digest: Callable[[str], str], key: str) -> None:
@@ -226,7 +226,7 @@ class KeptScores:
                 yield name, GradedLog(session, trial, seconds, found, tuple(warnings), problem)
 
     def add(self, name: str, graded: GradedLog) -> None:
-        """Keep what was graded now, together with what comes next, where it can be told of which lines it is true."""
+        """Keep the new gradings, together with what comes next, for the lines that it is true of."""
         if not (digest := self._digest(name)):
             return
         self._new.append((name, digest, graded))
@@ -277,7 +277,7 @@ class KeptScores:
         self._change(drop_what_is_old)
 
     def _change(self, change: Callable[[sqlite3.Connection], None]) -> None:
-        """Change the database, if the folder lets itself be written to; one that is broken is made anew."""
+        """Change the database, if the folder lets itself be written to; a broken one is made anew."""
         self._refuse_links()
         for _ in range(2):
             try:

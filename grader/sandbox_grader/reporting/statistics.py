@@ -212,7 +212,7 @@ def _clusters(cells: Mapping[ScenarioVariant, float]) -> dict[str, list[float]]:
 def pass_at(k: int, sessions: Iterable[ScoredSession] | PassCounts) -> Estimate | None:
     """pass@k: the chance that at least one of k trials passes, averaged over what was played at least k times.
 
-    Per scenario and variant with n trials of which c passed: 1 - C(n - c, k) / C(n, k). None where nothing has k
+    Per scenario and variant with n trials and c passed: 1 - C(n - c, k) / C(n, k). None where nothing has k
     trials. Source: Chen et al. 2021, equation 1.
     """
     return _over_trials(k, sessions, lambda n, c: 1 - math.comb(n - c, k) / math.comb(n, k))
@@ -221,7 +221,7 @@ def pass_at(k: int, sessions: Iterable[ScoredSession] | PassCounts) -> Estimate 
 def pass_hat(k: int, sessions: Iterable[ScoredSession] | PassCounts) -> Estimate | None:
     """pass^k: the chance that all of k trials pass, averaged over what was played at least k times.
 
-    Per scenario and variant with n trials of which c passed: C(c, k) / C(n, k). None where nothing has k trials.
+    Per scenario and variant with n trials and c passed: C(c, k) / C(n, k). None where nothing has k trials.
     Source: Yao et al., tau-bench, 2024, section 3.
     """
     return _over_trials(k, sessions, lambda n, c: math.comb(c, k) / math.comb(n, k))

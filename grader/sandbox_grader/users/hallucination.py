@@ -65,7 +65,7 @@ class _Ground:
         return tail in self._digits
 
     def _read(self) -> AbstractSet[str]:
-        """Read what is new, and give all words."""
+        """Read the new part, and give all words."""
         if self._words is None:
             self._words = {word for text in mentioned(self._scenario) for word in plain(text).split()}
             self._new = [*known(self._scenario), *self._of_itself(), *self._new]

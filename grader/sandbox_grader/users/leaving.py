@@ -7,7 +7,7 @@ user has not even asked for all it wants, although nothing was refused. It does 
 reached while the agent had long nothing to ask and nothing to do, or if it says the same over and over to an agent that
 asks nothing. A user that was served is never too early.
 
-Source: ToolSandbox, section 2.2 and table 2, instruction following, of which leaving is the part that a program sees.
+Source: ToolSandbox, section 2.2 and table 2, instruction following; a program sees its part about leaving.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What a user cannot know: what is in the world, what tools found, and what the scenario expects.
+"""What a user cannot know: the world's rows, what tools found, and what the scenario expects.
 
-Policy: only what is hardly said by chance counts. The row about the user itself is not a secret to it.
+Policy: only what is hardly said by chance counts. The row about the user itself is no secret to it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ class Secrets:
             yield from ((secret, source) for secret, source in known.items() if secret in said)
 
     def keep(self, item: object, source: str) -> None:
-        """Make a JSON value, with all its parts, a secret; a text that is one already is not looked at again."""
+        """Make a JSON value, with all its parts, a secret; a text made one already is not looked at again."""
         for leaf in leaves(item):
             if is_sayable_number(leaf):
                 self.numbers.setdefault(float(leaf), source)

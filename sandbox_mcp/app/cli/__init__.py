@@ -67,7 +67,7 @@ class _Lazy(click.Group):
         return import_module(f"sandbox_mcp.app.cli.{module}").command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; whatever it prints that is not ours moves no cursor."""
+        """Run a command; foreign lines that it prints move no cursor."""
         from sandbox_mcp.engine.shown import leave_unread, screened
         from sandbox_mcp.play.telemetry import close, own_process
 

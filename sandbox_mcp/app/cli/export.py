@@ -88,7 +88,7 @@ def _train(
     margin: float | None,
     metric: str | None,
 ) -> None:
-    """Write the sessions that are good enough, or pairs with one that is, and say why the others are not there."""
+    """Write the sessions that are good enough, or pairs with a good one, and say why the others are not there."""
     from sandbox_grader.exporters.training import material, unfit
     from sandbox_grader.grading.scores import SCORE
     from sandbox_grader.reporting.counting import check_metric

@@ -120,7 +120,7 @@ def _named(event: "Event", scenario: str | None, prefixes: "Sequence[str]") -> "
 def _by_file(errors: "Sequence[ImportFormatError]", format_name: str) -> "Iterator[str]":
     """Unreadable logs, a line each; of a file with many, the first and how many more there are.
 
-    Of a file that is one half of conversations it is said what to give instead.
+    For a file with one half of conversations only, the message says what to give instead.
     """
     from sandbox_grader.importers.reading.halves import half_in
 
@@ -139,7 +139,7 @@ def _by_file(errors: "Sequence[ImportFormatError]", format_name: str) -> "Iterat
 
 
 def _nearest(path: Path) -> str | None:
-    """The format of which a file has the marks."""
+    """The format whose marks a file has."""
     from sandbox_grader.errors import ImportFormatError
     from sandbox_grader.importers.mapped import recognised
     from sandbox_grader.importers.reading.json_values import load

@@ -212,7 +212,7 @@ threshold_options = together(
 
 
 def learn_servers(places: Sequence[Path]) -> None:
-    """Start the live servers of scenario files of which nothing is known yet, and keep what they say of themselves."""
+    """Start the live servers of scenario files that are still unknown, and keep what they say of themselves."""
     if places:
         from sandbox_mcp.app.authoring.learning import learn
 

@@ -125,7 +125,7 @@ def options_from(given: Mapping[str, Any]) -> RunOptions:
 class GroupedCommand(click.Command):
     """A command whose ``--help`` lists options in groups, and those that few need only under ``--help-all``.
 
-    ``also`` has the group of each option that is no :class:`RunOption`, by the name of its parameter, with a ``*`` at
+    ``also`` has the group of each option outside :class:`RunOption`, by the name of its parameter, with a ``*`` at
     the end for one that few need.
     """
 

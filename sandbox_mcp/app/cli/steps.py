@@ -1,4 +1,4 @@
-"""``sandbox-mcp play --steps FOLDER``: the steps of a session that is played one command at a time.
+"""``sandbox-mcp play --steps FOLDER``: the steps of a session played one command at a time.
 
 Policy: what follows the name of a step is the player's, whatever it looks like, so that a reply may begin with a dash.
 """
@@ -130,7 +130,7 @@ def _text(given: Sequence[str]) -> str:
 
 
 def _calls(given: Sequence[str]) -> "list[tuple[str, dict[str, Any]]]":
-    """Tools and their arguments; a tool of which the arguments are left out has none."""
+    """Tools and their arguments; a tool without arguments given has none."""
     calls: list[tuple[str, dict[str, Any]]] = []
     for word in given:
         if not word.lstrip().startswith("{") and word != "-":

@@ -108,7 +108,7 @@ def _entries(role: str, blocks: Iterable[_Block]) -> Iterator[HistoryEntry]:
 
 
 def _said(role: str, text: str) -> Iterator[HistoryEntry]:
-    """The words of a message, without what a client put in; nothing if that is all there was."""
+    """The words of a message, without what a client put in; nothing if it has no others."""
     if role != "user":
         yield HistoryEntry("assistant" if role == "assistant" else "system", text)
         return

@@ -41,7 +41,7 @@ class Offer:
 class Prompt:
     """One request to a model.
 
-    ``tools`` are what is offered, by name, with whatever prefix the client gave it. ``deferred`` are the names of tools
+    ``tools`` are those offered, by name, with whatever prefix the client gave it. ``deferred`` are the names of tools
     that can be had, but have to be loaded first.
     """
 

@@ -34,8 +34,8 @@ class PlannedFault:
     """Failure of the endpoint.
 
     The kind ``status`` answers with that HTTP status, and with ``retry_after`` if it is given. ``hang`` never answers.
-    ``half`` stops in the middle of an answer. ``invalid_json`` answers with what is not JSON, ``empty`` with no choice.
-    The same request fails ``times`` times, or always if that is None.
+    ``half`` stops in the middle of an answer. ``invalid_json`` answers with broken JSON, ``empty`` with no choice.
+    The same request fails ``times`` times, or always if ``times`` is None.
     """
 
     kind: ReplyFault = "status"

@@ -68,7 +68,7 @@ class Stagings:
     outcomes: dict[tuple[str, str], Outcomes] = field(default_factory=dict[tuple[str, str], Outcomes])
 
     def place(self, prompt: Prompt, turns: Sequence[PromptTurn], name: str | None) -> StagingPosition | None:
-        """Find the position of a conversation; ``name`` is the scenario's where that is known. None if nothing fits."""
+        """Find the position of a conversation; ``name`` is the scenario's where known. None if nothing fits."""
         # the stagings that fit best, one per scenario
         said = f"{prompt.system}\n{turns[0].user if turns else ''}"
         meant = (item for item in self.scenarios if (item.user.opening in said if name is None else item.name == name))

@@ -1,4 +1,4 @@
-"""Parts that the protocols share: how each sees the endpoint, and an answer that is the same for the same request."""
+"""Parts that the protocols share: how each sees the endpoint, and one and the same answer for the same request."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ RequestBody = Mapping[str, Any]
 
 
 class BadRequestError(Exception):
-    """The request is not of the protocol's form; the message says what is wrong."""
+    """The request has not the protocol's form; the message names the fault."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class Index:
     # ---- filling
 
     def add(self, sources: Sequence[RunSource]) -> Iterator[tuple[int, int]]:
-        """Read every log that is new or has changed; yields how many are done, and how many there are."""
+        """Add every log that is new or has changed; yields how many are done, and how many there are."""
         return self.read(self.look(sources))
 
     def look(self, sources: Sequence[RunSource]) -> Sequence[UnreadLog]:

@@ -146,7 +146,7 @@ class PlayableSuite(Suite):
     def instances(self, count: int, secret: str = "") -> "PlayableSuite":
         """So many instances of each scenario, in its place; nobody could know those by a ``secret`` before.
 
-        A scenario that is an instance already stays as it is.
+        A scenario given as an instance already stays as it is.
 
         Raises:
             RunError: the count is below 1.

@@ -243,7 +243,7 @@ class RunFolder:
             What a person should know of sessions that are there already: they have another seed.
 
         Raises:
-            RunError: the folder holds a run of another agent or user, or something that is not a run.
+            RunError: the folder holds a run of another agent or user, or files of somebody else.
         """
         path = self.root / MANIFEST
         try:

@@ -179,7 +179,7 @@ def knowledge_from(options: RunOptions) -> object:
     """Sources of search tools; None for what worlds know by themselves.
 
     Raises:
-        SandboxError: options contradict each other, or name something that is neither knowledge nor a recording.
+        SandboxError: options contradict each other, or name neither knowledge nor a recording.
     """
     return chosen_knowledge(options.knowledge, options.record, options.replay)
 

@@ -14,7 +14,7 @@ def chosen_knowledge(live: str | None, record_tape: Path | None, replay_tape: Pa
     """What the options ask for, for the first world that takes it; None for what worlds know by themselves.
 
     Raises:
-        SandboxError: the options contradict each other, or name something that is neither knowledge nor a recording.
+        SandboxError: the options contradict each other, or name neither knowledge nor a recording.
     """
     if replay_tape and (live or record_tape):
         raise SandboxError("--replay takes every answer from the recording; leave out --knowledge and --record")

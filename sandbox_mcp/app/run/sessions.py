@@ -210,7 +210,7 @@ class Crew:
             await self.aclose()
 
     async def aclose(self) -> None:
-        """Close agent and users. If the agent fails then, that is told, but what was played still counts."""
+        """Close agent and users. A failure of the agent is reported then, but what was played still counts."""
         with anyio.CancelScope(shield=True):
             try:
                 await self.agent.aclose()

@@ -68,7 +68,7 @@ Typed = TypedCall | Say | Show | Quit
 
 
 def meaning(line: str, tools: Mapping[str, ToolInfo]) -> Typed:
-    """Parse a line that is not blank.
+    """Parse a line with something on it.
 
     Raises:
         TypingError: it is an unknown command, or a call whose arguments cannot be read.

@@ -85,7 +85,7 @@ _BASES: Mapping[str, str] = {past: base for base, past in _IRREGULAR.items()} | 
 
 
 def past_of(verb: str) -> str:
-    """The past form of a verb in its base form; a word that is in its past form already stays.
+    """The past form of a verb in its base form; a word in its past form already stays.
 
     >>> past_of("notify"), past_of("save"), past_of("sent")
     ('notified', 'saved', 'sent')
@@ -101,7 +101,7 @@ def past_of(verb: str) -> str:
 
 @lru_cache(maxsize=4096)
 def base_of(word: str) -> str:
-    """The base form of a verb that is in its past form; another word as it is."""
+    """The base form of a verb in its past form; another word as it is."""
     if word in _BASES:
         return _BASES[word]
     return _KNOWN_PASTS.get(word, word)

@@ -88,7 +88,7 @@ def figured(message: str) -> str:
 
 
 def in_figures(text: str) -> str:
-    """A plain text with what is in words or in signs of other countries written in figures, as 1104.84."""
+    """A plain text with numbers in words, or in signs of other countries, written in figures, as 1104.84."""
     if " dot " in text.lower():
         text = _ADDRESS.sub(_address, text)
     if _DIGIT.search(text):
@@ -142,7 +142,7 @@ def _gap(text: str, words: Sequence[_Word], place: int) -> str | None:
 
 
 def _digit_by_digit(text: str, words: Sequence[_Word], place: int) -> tuple[str, int] | None:
-    """A telephone number or another code that is told digit by digit, perhaps in groups, with doubles and tens."""
+    """A telephone number or another code read out digit by digit, perhaps in groups, with doubles and tens."""
     begin, sign = place, ""
     if words[place].low == "plus" or words[place].text == "+":
         sign, place = "+", place + 1
@@ -296,7 +296,7 @@ def _cased(letter: str) -> str:
 
 
 def _code(text: str, words: Sequence[_Word], place: int) -> tuple[str, int] | None:
-    """A code that is spelled out: two capitals or three letters, and the digits or words for numbers behind them."""
+    """A spelled code: two capitals or three letters, and the digits or words for numbers behind them."""
     begin, case = place, _cased(words[place].text)
     longest = min(len(words), begin + _MOST_LETTERS)
     while place < longest and len(words[place].text) == 1 and _cased(words[place].text) == case:

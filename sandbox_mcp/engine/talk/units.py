@@ -1,6 +1,6 @@
 """The units that a fact may be measured in, by all names and signs that people use for them.
 
-Policy: one table for whoever writes a fact and whoever reads a message. A unit that is not in it is refused where the
+Policy: one table for whoever writes a fact and whoever reads a message. A unit outside it is refused where the
 fact is written, because no reply could ever be read as stating it.
 """
 
@@ -79,7 +79,7 @@ def temperature_scale(unit: str) -> str:
 
 
 def unit_of_measure(unit: str) -> str:
-    """The unit by the name that it has in ``UNITS``; nothing for one that is not there."""
+    """The unit by its name in ``UNITS``; nothing for an unknown one."""
     return _named(unit, UNITS)
 
 

@@ -133,7 +133,7 @@ def run(world: Running, bound: Bound) -> Outcome:
 
 
 def attempt(tx: Transaction, bound: Bound) -> Outcome:
-    """Run a checked call inside a transaction and say what it did; whether that is kept is the caller's decision.
+    """Run a checked call inside a transaction and say what it did; the caller decides whether to keep it.
 
     Raises:
         WorldFailedError: the world's own code broke.

@@ -93,7 +93,7 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 
 
 def spoilt(world: Running, call: Bound, kind: FaultName, began: Snapshot) -> Outcome:
-    """Run a call that a fault strikes; ``began`` is the state of which a stale answer tells.
+    """Run a call struck by a fault; ``began`` is the state that a stale answer shows.
 
     The outcome's notes name the kind if the fault made a difference.
 

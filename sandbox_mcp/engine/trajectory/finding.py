@@ -79,7 +79,7 @@ class LogPaths(Sequence[Path]):
 def logs_at(path: Path, *, spoilt: bool = False) -> LogPaths:
     """The logs that a path leads to: itself, or those in a pack, or in a folder and its packs at any depth, sorted.
 
-    With ``spoilt``, a pack in a folder that cannot be read, and one of which a part is lost, is among them itself.
+    With ``spoilt``, a pack in an unreadable folder, or one with a lost part, is among them itself.
 
     Raises:
         TrajectoryError: a pack cannot be read.

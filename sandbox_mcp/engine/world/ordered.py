@@ -1,7 +1,7 @@
 """Rows of a table in order, by what columns equal: what lists by the page are cut from.
 
 Policy: a table's version never changes, so that it is sorted once for all who look at it; of a list of thousands only
-the rows of the page that is shown are made. The versions looked at last are kept.
+the rows of the shown page are made. The versions looked at last are kept.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def in_order(rows: Rows, by: tuple[str, ...], equal: Mapping[str, Cell], *, kept
 
 
 class _Version:
-    """A version of a table, known by itself and not by what is in it."""
+    """A version of a table, known by itself and not by its rows."""
 
     __slots__ = ("rows",)
 

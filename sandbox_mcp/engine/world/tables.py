@@ -225,7 +225,7 @@ def row_of(table: type[_R], cells: Row, touched: Callable[[str], None] | None = 
 def shared_row(table: type[_R], cells: Row) -> _R:
     """A view of cells that never change, for all who look: reading it costs no more than reading an attribute.
 
-    Lists are left out, of which everybody who asks gets one of their own.
+    Lists are left out, because everybody who asks gets one of their own.
     """
     row = row_of(table, cells)
     for name, cell in cells.items():

@@ -91,7 +91,7 @@ def names() -> tuple[str, ...]:
 
 
 def files() -> tuple[Path, ...]:
-    """The files with worlds that were named so far; a tape that is gone is left out, and so is its world."""
+    """The files with worlds that were named so far, without a tape since removed and its world."""
     paths = (Path(part) for part in os.environ.get(FILES, "").split(os.pathsep) if part)
     return tuple(path for path in paths if path.suffix != TAPE or path.exists())
 

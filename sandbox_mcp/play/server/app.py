@@ -147,7 +147,7 @@ async def _internal_error(_: Request, __: Exception) -> Response:
 
 
 def listener_on(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any that is free.
+    """A listening socket; port 0 takes any free one.
 
     Raises:
         ServerError: the address cannot be had, because it is in use or not this machine's.

@@ -70,7 +70,7 @@ class SessionInfo(Body):
 
 
 class CreatedSession(SessionInfo):
-    """A new session and all that is needed to connect an agent to it."""
+    """A new session and everything needed to connect an agent to it."""
 
     url: str = Field(description="The agent's MCP endpoint (streamable HTTP).")
     bearer: str = Field(description="Bearer token for that endpoint; needed where the server demands one.")

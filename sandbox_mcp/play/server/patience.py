@@ -199,7 +199,7 @@ class PatientProtocol(asyncio.Protocol):
         return self._http.timeout_keep_alive_task is None if parser is None else bool(parser.trailing_data[0])
 
     def _next(self) -> None:
-        """An answer has gone out; a connection that is idle holds on to nothing that it was about."""
+        """An answer has gone out; an idle connection holds on to nothing of it."""
         if self._transport is not None:
             self._transport.send_held()
         self._http.cycle.scope = self._http.scope = {}

@@ -104,7 +104,7 @@ def _newer_call(headers: Mapping[str, str], body: bytes) -> _Sent | None:
 
 
 def _older_call(headers: Mapping[str, str], body: bytes) -> _Sent | None:
-    """A call of the older protocol. If it names a version, that is one which has connections."""
+    """A call of the older protocol. If it names a version, it must be one with connections."""
     version = headers.get("mcp-protocol-version")
     if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
         return None

@@ -51,7 +51,7 @@ class CallsSoFar:
 
 
 def _is(deed: PlannedCall, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """True if a call is a planned one: every value that is neither prose nor taken from a result is the same."""
+    """True if a call is a planned one: every value neither in prose nor from a result is the same."""
     return tool == deed.tool and all(
         arguments.get(name) == value
         for name, value in deed.arguments.items()

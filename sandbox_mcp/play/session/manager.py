@@ -217,7 +217,7 @@ class SessionManager:
             await self._give_up(token, reason)
 
     async def reap(self) -> None:
-        """Close the sessions that were not used for ``idle_seconds``; one that is at work is left alone."""
+        """Close the sessions that were not used for ``idle_seconds``; one at work is left alone."""
         before = time.monotonic() - self.idle_seconds
         for opened in list(self._open.values()):
             if opened.used < before and not opened.busy:

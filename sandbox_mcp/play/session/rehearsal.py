@@ -57,7 +57,7 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class RehearsalStage:
-    """A scenario to be played many times; what is the same each time is made once."""
+    """A scenario to be played many times; its unchanging parts are made once."""
 
     scenario: Scenario
 

@@ -50,7 +50,7 @@ NOT_SCORED = "not_scored"
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A turn of the agent that is not over: its span, since when, and what it was told."""
+    """A turn of the agent still going on: its span, since when, and its input."""
 
     context: SpanContext
     begun: int
@@ -155,7 +155,7 @@ class TracedSink:
     def _turn(
         self, session: _Session, at: int, *, said: Message | None = None, failed: SessionEnded | None = None
     ) -> None:
-        """A turn of the agent that is over: what it was told, and what it said."""
+        """A finished turn of the agent: its input, and its reply."""
         turn, session.turn = session.turn, None
         if turn is None:
             return

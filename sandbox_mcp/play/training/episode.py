@@ -77,7 +77,7 @@ class RewardMeter:
 
 
 class Episode:
-    """A scenario that is being played.
+    """A scenario in play.
 
     ``instructions`` and ``opening`` are what the policy is told first, ``tools`` what it may call. ``steps`` counts
     what it did: a call, several calls at once, or words for the user.

@@ -138,7 +138,7 @@ class NemoGymWire:
         return JSONResponse(answer)
 
     async def close(self, request: Request) -> Response:
-        """Forget a session; one that is seeded later under that name is refused."""
+        """Forget a session; one seeded later under that name is refused."""
         try:
             caller = str((await _read(request)).get("resources_session_id") or "")
         except ValueError as error:

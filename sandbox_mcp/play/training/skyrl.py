@@ -115,7 +115,7 @@ def _calls_in(text: str) -> Iterator[object]:
 
 
 def _call(item: object) -> tuple[str, object] | str:
-    """A call, or what is wrong with it."""
+    """A call, or the fault in it."""
     if isinstance(item, dict):
         call = cast("dict[str, Any]", item)
         if isinstance(call.get("name"), str):

@@ -154,7 +154,7 @@ def _by_chance(family: str) -> Split:
 
 @cache
 def _always_trained(suite: Suite, world: str) -> str:
-    """The family of a world that is for training wherever chance would put it."""
+    """The family of a world that always belongs to training, wherever chance would put it."""
     return max({suite.family(name) for name in suite.names(world)}, key=_place, default="")
 
 

@@ -112,7 +112,7 @@ def wants_leave(reading: ActReading) -> bool:
 
 
 def refused_part(reading: ActReading, wish: str) -> bool:
-    """True if one part of a wish is refused and not all of it: what is beyond the agent is of the wish, and not done."""
+    """True if one part of a wish is refused and not all of it: that part belongs to the wish, and is not done."""
     if reading.act is Act.GIVES_UP and not reading.has(Act.DELIVERS):
         return False
     refused = stems(" ".join(item.text for item in reading.sentences if item.act is Act.GIVES_UP and _helpless(item)))
@@ -127,7 +127,7 @@ def can_be_granted(answer: Answer, reading: ActReading) -> bool:
 
 
 def _helpless(sentence: ReadSentence) -> list[str]:
-    """The clauses of a sentence that say what is beyond the agent."""
+    """The clauses of a sentence that tell of something beyond the agent."""
     clauses = read(sentence.text).clauses
     return [clause.text for clause in clauses if is_unable(clause) and _HELPLESS.search(clause.text)]
 
@@ -199,7 +199,7 @@ class Offered(Enum):
 
 
 def answer_to_offer(offered: str, wish: str, before: Sequence[str]) -> Offered:
-    """Whether what is offered is a wish, by what both name and what only the offer names.
+    """An offer's relation to a wish, by the words of both and by those of the offer alone.
 
     ``before`` is what has been said so far, which an offer may speak of.
     """
@@ -232,7 +232,7 @@ def is_spent(wish: str, before: Sequence[str]) -> bool:
 
 
 def leaves_alone(asking: str) -> bool:
-    """True if what is proposed is to leave something as it is."""
+    """True if the proposal is to leave something as it is."""
     return bool(_ALONE.search(asking))
 
 
@@ -331,7 +331,7 @@ _OF_ONESELF = any_case(r"\b(?:here|I am|I'm|where I|home|outside|my (?:location|
 def whereabouts(answers: Iterable[Answer], asking: str, place: str, said: Iterable[str]) -> list[str]:
     """Where the user is, in the script's words or its own, and the answers to the rest of a question.
 
-    Without what has been said, unless that is all; empty where it is not asked.
+    Without what has been said, unless nothing else is left; empty where it is not asked.
     """
     bare = plain(asking)
     rest = _OWN_PLACE.sub(" ", bare)

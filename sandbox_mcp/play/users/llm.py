@@ -154,7 +154,7 @@ class LlmUser:
         raise UserError(f"the user's model {self.endpoint.settings.model!r} neither spoke nor left in {ASKED} tries")
 
     def _looks_or_acts(self, answer: ModelAnswer, dialogue: Sequence[Line], thought: "_Thought") -> bool:
-        """Carry out what the model wants to look up or do in its world; whether that is all that came of its answer."""
+        """Carry out the model's calls in its world; true if its answer held nothing else."""
         wanted, act = {call.name for call in answer.calls}, dialogue[-1].act
         known = wanted.intersection((*self.tools, *(self.acts if act else ())))
         if END in wanted or not known or thought.looks >= LOOKS:

@@ -133,7 +133,7 @@ def as_function(tool: Tool) -> Mapping[str, Any]:
 
 
 def object_in(arguments: str) -> Mapping[str, Any]:
-    """The arguments that a model gave; what is not an object counts as none, and the tool says what it lacks."""
+    """The arguments that a model gave; anything but an object counts as none, and the tool names what it lacks."""
     try:
         given = loads(arguments)
     except (ValueError, RecursionError):

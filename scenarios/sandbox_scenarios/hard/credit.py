@@ -1,4 +1,4 @@
-"""Credit holds: put the holds of a branch right, by rules of which no page says all.
+"""Credit holds: put the holds of a branch right, by rules that no page says all of.
 
 What makes it hard: amount (some 300 rows of these customers among 1,500, and nothing that adds up), rules scattered over
 pages, mails and notes, and people whose word counts for more or less than it sounds.

@@ -202,7 +202,7 @@ _Told = tuple[tuple[int, int], tuple[int, int], int, str, CrewPlan]
 
 
 def _told(draw: Draw, week: _Week, plan: CrewPlan, ill: int, last: int) -> _Told | None:
-    """Rules of notes and mails, each of which changes the cheapest week; None where that is not to be had here.
+    """Rules of notes and mails, each changing the cheapest week; None where there are none here.
 
     They are a pair that a mail forbids and a later one allows, a pair that a note forbids, a crew without a van and the
     day of that, and the cheapest week in the end.

@@ -67,7 +67,7 @@ class _Rota:
         return minutes
 
     def settled(self) -> bool:
-        """Draw what is planned, and choose whom the rules are about, so that each hinders somebody; False if in vain."""
+        """Draw the plan, and choose whom the rules are about, so that each hinders somebody; False if in vain."""
         draw, every = self.story.draw, frozenset(RULES)
         days = [7 * week + weekday for week in range(3) for weekday in draw.sample(range(5), 4)]
         self.planned = [(on, draw.random() < 0.5, draw.randrange(6), _minutes(draw)) for on in days]

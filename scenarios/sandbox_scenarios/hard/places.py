@@ -139,7 +139,7 @@ def _instance(draw: Draw, names: list[str]) -> dict[str, Any] | None:
 
 
 def _wishes(draw: Draw, guests: list[str], deadline: datetime) -> list[_Wish]:
-    """Wishes of guests, some of whom change them, and a few close to the deadline."""
+    """Wishes of guests; some change them, and a few come close to the deadline."""
     found: list[_Wish] = []
     free = {-1: draw.sample(range(5, 900), len(guests)), 0: draw.sample(range(5, 55), 12), 1: draw.sample(range(80, 5000), len(guests)), 2: draw.sample(range(6000, 20_000), len(guests))}  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Whether a scenario is complete, and whether its categories are what its solutions, user and world make of it.
 
-Policy: a scenario with solutions of different length is judged by the shortest, because that is what it takes.
+Policy: a scenario with solutions of different length is judged by the shortest, because no more is needed.
 """
 
 from collections.abc import Iterator

@@ -43,7 +43,7 @@ _Similarity = Callable[[Iterable[str]], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One figure of ours, and the published one if any; without ``goal`` that is there to compare only."""
+    """One figure of ours, and the published one if any; without ``goal`` it is there to compare only."""
 
     name: str
     ours: float
@@ -52,7 +52,7 @@ class Count:
 
     @property
     def met(self) -> bool:
-        """True if ours is at least theirs, where that is the goal."""
+        """True if ours is at least theirs, where the goal is to reach it."""
         return not self.goal or self.theirs is None or self.ours >= self.theirs
 
 

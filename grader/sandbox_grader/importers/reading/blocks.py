@@ -23,7 +23,7 @@ Refine = Callable[[SessionBuilder, JsonNode, CallOutcome], CallOutcome]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A content block, and when it was written where that is known."""
+    """A content block, and when it was written where known."""
 
     node: JsonNode
     stamp: Any = None

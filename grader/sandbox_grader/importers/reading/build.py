@@ -126,7 +126,7 @@ class SessionBuilder:
 
     @contextmanager
     def aside(self, *, really: bool = True) -> Generator[None]:
-        """While the context is open a sub-agent acts: its calls are the agent's, what is said is between the two."""
+        """While the context is open a sub-agent acts: its calls are the agent's, its words stand between the two."""
         before, self._aside = self._aside, really
         yield
         self._aside = before
@@ -328,7 +328,7 @@ class SessionBuilder:
             self._undeclared.discard(name)
 
     def refer(self, calls: Sequence[ReferenceCall]) -> None:
-        """Add a reference solution of which only the calls are known, not the turns they belong to."""
+        """Add a reference solution known by its calls alone, not by the turns they belong to."""
         self.head = replace(self.head, reference=(*self.head.reference, (ReferenceTurn(calls=tuple(calls)),)))
 
     @property

@@ -169,7 +169,7 @@ def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:
 
 
 def _parents(lines: Sequence[TreeLine]) -> dict[str, str | None]:
-    """Each line's parent: where that is missing the line before it, and none across the border of a sub-agent."""
+    """Each line's parent: the line before it where none is named, and none across the border of a sub-agent."""
     by_uuid = {line.uuid: line for line in lines}
     linked = {line.place for line in lines if line.parent is not None}
     before: dict[bool | tuple[str | None, bool, str | None], str] = {}

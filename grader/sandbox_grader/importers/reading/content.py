@@ -1,4 +1,4 @@
-"""Content that a format gives as text or as typed parts: what is text is joined, everything else is a named loss."""
+"""Content that a format gives as text or as typed parts: text is joined, everything else is a named loss."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -53,7 +53,7 @@ def outcome_of(
 ) -> CallOutcome:
     """The outcome that a result's content tells; ``failed`` is the source's flag, None where it has none.
 
-    A result of which parts could not be kept says so in its ``meta``.
+    A result with parts that could not be kept says so in its ``meta``.
     """
     known = len(builder.losses)
     judged = builder.judge(joined(content, builder), failed)

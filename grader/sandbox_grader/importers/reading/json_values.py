@@ -1,4 +1,4 @@
-"""Foreign JSON, read so that nothing in it can surprise an importer or the log that is made from it.
+"""Foreign JSON, read so that nothing in it can surprise an importer or the log made from it.
 
 Policy: every fault is an ImportFormatError that says file, line and JSON path. What JSON cannot say (NaN, infinities,
 lone surrogates) is replaced and named as a loss; what the log's reader cannot take (deep nesting) is refused.
@@ -57,7 +57,7 @@ class JsonNode:
     where: str = ""
 
     def fail(self, problem: str) -> ImportFormatError:
-        """The error that says what is wrong with this value; the caller raises it."""
+        """The error about this value; the caller raises it."""
         return ImportFormatError(self.path, self.line, f"{self.where + ': ' if self.where else ''}{problem}")
 
     def empty(self, problem: str) -> NothingToImportError:
@@ -127,7 +127,7 @@ class JsonNode:
         return None if value is None else self.child(key, value)
 
     def object_at(self, key: str) -> "JsonNode | None":
-        """A member that is an object, or None where it is absent, null or anything else."""
+        """A member's object, or None where it is absent, null or anything else."""
         found = self.get(key)
         return found if found is not None and found.is_object else None
 
@@ -139,32 +139,32 @@ class JsonNode:
         return found
 
     def string_at(self, key: str) -> str | None:
-        """A member that is a string, or None where it is absent or null."""
+        """A member's string, or None where it is absent or null."""
         found = self.get(key)
         return None if found is None else found.string()
 
     def label_at(self, key: str) -> str | None:
-        """A member that is an id, or None where it is absent or null."""
+        """A member's id, or None where it is absent or null."""
         found = self.get(key)
         return None if found is None else found.label()
 
     def number_at(self, key: str) -> float | None:
-        """A member that is a number, or None where it is absent or null."""
+        """A member's number, or None where it is absent or null."""
         found = self.get(key)
         return None if found is None else found.number()
 
     def items_at(self, key: str) -> list["JsonNode"]:
-        """The elements of a member that is an array; none where it is absent or null."""
+        """The elements of a member's array; none where it is absent or null."""
         found = self.get(key)
         return [] if found is None else found.items()
 
     def members_at(self, key: str) -> dict[str, Any]:
-        """A member that is an object; empty where it is absent or null."""
+        """A member's object; empty where it is absent or null."""
         found = self.get(key)
         return {} if found is None else found.members()
 
     def whole_at(self, key: str) -> int:
-        """A member that is a whole number; 0 where it is absent or null."""
+        """A member's whole number; 0 where it is absent or null."""
         found = self.number_at(key)
         return 0 if found is None else int(found)
 
@@ -183,7 +183,7 @@ class Loaded:
         """The one document of a format that has one in a file.
 
         Raises:
-            ImportFormatError: there are more, of which the others would be lost.
+            ImportFormatError: there are more, and the others would be lost.
         """
         for second in self.nodes[1:2]:
             raise second.fail("begins a second document; expected one in the file")
@@ -191,7 +191,7 @@ class Loaded:
 
 
 def shown(value: Any) -> str:
-    """A JSON value for an error message: its kind, and what it is where that is short."""
+    """A JSON value for an error message: its kind, and a short value itself."""
     if value is None:
         return "null"
     if is_object(value) or is_array(value):
@@ -276,7 +276,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def load(path: Path) -> Loaded:
-    """A file of one JSON document, or of one per line; a file that is not called so is recognised by its first line.
+    """A file of one JSON document, or of one per line; without the usual ending its first line decides.
 
     Documents behind each other that take several lines each, as a pretty-printer leaves them, are read like lines.
 
@@ -349,7 +349,7 @@ def load_whole(data: bytes, path: str) -> Loaded:
 
 
 def load_lines(data: bytes, path: str) -> Loaded:
-    """JSON Lines; a last line without a newline that is not JSON is dropped. Raises like :func:`load`."""
+    """JSON Lines; a broken last line without a newline is dropped. Raises like :func:`load`."""
     lines = data.split(b"\n")
     nodes: list[JsonNode] = []
     losses: list[Loss] = []

@@ -67,7 +67,7 @@ class Span:
         return "gen_ai.input.messages" in self.attributes or "gen_ai.output.messages" in self.attributes
 
     def text(self, key: str) -> str:
-        """An attribute that is a text; empty where it is absent or something else."""
+        """An attribute's text; empty where it is absent or something else."""
         value = self.attributes.get(key)
         return value if isinstance(value, str) else ""
 

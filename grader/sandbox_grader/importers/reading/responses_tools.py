@@ -67,7 +67,7 @@ def add_call(builder: SessionBuilder, kind: str, item: JsonNode, batch: str) -> 
 
 
 def add_output(builder: SessionBuilder, kind: str, item: JsonNode) -> None:
-    """Add what came of a call; where it does not say of which, it is the one open call of that tool."""
+    """Add the outcome of a call; without a call named, it belongs to the one open call of that tool."""
     id_ = item.label_at("call_id")
     name = kind.removesuffix("_output").removesuffix("_call")
     builder.settle(item, id_, _outcome(builder, item), name=name if id_ is None else None)

@@ -37,7 +37,7 @@ LONGEST_LITERAL: Final = 100_000
 class Given:
     """Arguments as a call gave them; ``raw`` is the text where that was not a JSON object.
 
-    ``free`` tells that the tool takes free text, so that a text that is not an object is what was asked for.
+    ``free`` tells that the tool takes free text, so that a bare text is what was asked for.
     """
 
     arguments: dict[str, Any]

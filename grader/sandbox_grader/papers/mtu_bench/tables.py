@@ -105,7 +105,7 @@ def _with_average(setting: str, means: Mapping[str, ObservedMean], never: str = 
 def _table(
     name: str, title: str, settings: Sequence[str], columns: Iterable[PaperColumn], needs: str = "", **more: Any
 ) -> PaperTable:
-    """A table of runs on the rows of some settings, of which the first one is named as an example."""
+    """A table of runs on the rows of some settings, with the first one named as an example."""
     needs = needs or f"responses to, or runs on, the rows of {' and '.join(settings)}"
     command = RUN.format(setting=settings[0])
     return PaperTable(PAPER, name, title, tuple(columns), needs, command, **more)

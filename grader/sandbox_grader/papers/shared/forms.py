@@ -54,7 +54,7 @@ def _pages(tables: Sequence[FilledTable], everything: bool, safe: Callable[[str]
 
 
 def markdown(tables: Sequence[FilledTable], *, everything: bool = False) -> str:
-    """The tables as Markdown, each under its title, with what is missing below it."""
+    """The tables as Markdown, each under its title, with the missing parts below it."""
     parts: list[str] = []
     for page in _pages(tables, everything, lambda text: text.replace("|", r"\|")):
         lines = [f"| {' | '.join(line)} |" for line in (page.head, *page.body)]

@@ -65,7 +65,7 @@ class EpisodeTally:
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def execute(self, name: str, given: Any) -> None:
-        """Note an executed call that is not ``finish``: as a repetition, or on the route."""
+        """Note an executed call other than ``finish``: as a repetition, or on the route."""
         done = self.route.setdefault(name, [])
         if given in done:
             self.rac += 1
@@ -87,7 +87,7 @@ class _Stopped(Exception):
 
 
 def replay(case: LoopInput, messages: Sequence[str]) -> EpisodeTally:
-    """Run the loop over a model's messages, of which it asks for ``case.limit`` at most."""
+    """Replay the loop over a model's messages, at most ``case.limit`` of them."""
     loop = _Loop(case, EpisodeTally())
     for number, message in enumerate(messages[: case.limit], start=1):
         step: dict[str, Any] = {"kind": "step", "step": number, "executed": False}

@@ -34,7 +34,7 @@ class ToolTalk:
     ``strict`` adds that two queries which found nothing must have asked the same, and that a query which asked the
     same matches whatever it found.
 
-    ``unlabelled`` counts calls of tools of which nothing says whether they are actions; they are taken for queries.
+    ``unlabelled`` counts calls of tools without a word on whether they are actions; they are taken for queries.
 
     An action is incorrect when it matches nothing and ran without an error. A malformed recipient of ``SendEmail`` is
     no excuse in ``paper`` and ``strict`` (footnote 3); in ``compat`` it is. With a similarity other than embeddings,

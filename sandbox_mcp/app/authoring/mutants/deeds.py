@@ -78,7 +78,7 @@ def _reads(case: RehearsedSolution) -> Iterator[Mutant]:
 
 
 def _mines(case: RehearsedSolution) -> Iterator[Mutant]:
-    """Step on every minefield that is one call."""
+    """Step on every minefield that forbids a single call."""
     for number, minefield in enumerate(case.scenario.minefields):
         constraint = minefield.constraints[0]
         if len(minefield.constraints) > 1 or minefield.after or not isinstance(constraint, CallConstraint):

@@ -55,7 +55,7 @@ def no_more_than_idle(scenario: Scenario, high: float) -> ScoreSpan:
 class ChangedCall:
     """The call in which a mutant changes an argument: its number, from 0, and what it tells when it is right.
 
-    ``ids`` are the places in its result of which the solution goes on with an id, if ids are all that it takes.
+    ``ids`` are the places in its result whose ids the solution goes on with, if it takes nothing but ids from it.
     """
 
     number: int
@@ -184,7 +184,7 @@ def case_of(stage: RehearsalStage, number: int) -> RehearsedSolution:
 
 
 def untold(solution: Solution, run: Rehearsed) -> str | None:
-    """Value for want of which a call cannot be made or a reply not be filled in; None if every value was returned."""
+    """The value missing to make a call or to fill in a reply; None if every value was returned."""
     unmade = next((made.error for made in run.done if made.arguments is None), None)
     if unmade is not None:
         return unmade

@@ -2,7 +2,7 @@
 
 Policy: a milestone on a table is met by the tool that writes it, one on a trace by that call, one on a message by
 saying it. What a call needs beyond what the milestone names comes from the calls before it, from the user's words, or
-is the least that the tool accepts. A service that is off is switched on before the first call that needs it.
+is the least accepted by the tool. A service found off is switched on before the first call that needs it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -167,7 +167,7 @@ class _Base:
 
 
 def _rows(table: str, rows: Sequence[_Json], ids: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Rows by their labels, as a file has them; a cell that is the id of a row refers to its label."""
+    """Rows by their labels, as a file has them; a cell with the id of a row refers to its label."""
     return {
         label_of(table, number, row): {
             name: milestones.labelled(value, ids) for name, value in row.items() if name != KEYS[table]

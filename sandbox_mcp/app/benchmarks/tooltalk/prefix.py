@@ -311,7 +311,7 @@ class _Conversation:
         self.write(told)
 
     def hear(self, upto: int) -> None:
-        """Write what is new of what the agent hears of the ground truth before the event at that place."""
+        """Write the new part of the agent's view of the ground truth before the event at that place."""
         for event in self._truth.events[self._heard : upto]:
             if isinstance(event, Message) and event.recipient == "agent" and event.sender != "system":
                 self.write(replace(event, wall=_now()))

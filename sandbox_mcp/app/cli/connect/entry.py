@@ -22,7 +22,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class UneditableConfigError(SandboxError):
-    """A configuration that cannot be written anew without losing something, or that is broken."""
+    """A configuration too broken to be written anew, or one that would lose something by it."""
 
 
 @dataclass(frozen=True, slots=True)

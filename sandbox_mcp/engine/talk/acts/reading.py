@@ -45,7 +45,7 @@ _HELP = Lazy(
 def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = False) -> ActReading:
     """Act of an agent's message towards a user with this wish, in the user's own words.
 
-    ``calls`` is how many calls have succeeded since the user last spoke, None where that is unknown; ``met`` tells that
+    ``calls`` is how many calls have succeeded since the user last spoke, None where unknown; ``met`` tells that
     the wish holds in the world. Linear in the length of the message.
     """
     model, wanted = act_model(), stems(wish)
@@ -98,7 +98,7 @@ def _of_an_offer(reading: ActReading, wanted: frozenset[str], *, met: bool, call
 
 
 def _is_general(asking: str, act: Act) -> bool:
-    """True if what is asked or offered names nothing: help, something, anything else."""
+    """True if the thing asked or offered has no name: help, something, anything else."""
     if not asking or stems(asking) - GENERAL:
         return False
     return bool(_HELP.search(asking)) or (act is Act.OFFERS and not is_question(asking))

@@ -30,7 +30,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def has_words(text: str, wanted: str) -> bool:
-    """True if every word that is wanted stands in a text.
+    """True if every wanted word stands in a text.
 
     Raises:
         ValueError: nothing is wanted.

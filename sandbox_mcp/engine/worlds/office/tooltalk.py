@@ -195,7 +195,7 @@ def read_checkout(folder: Path) -> Checkout:
 
 @contextmanager
 def as_tooltalk_has_it(path: Path) -> Generator[None]:
-    """Turn what is missing in a conversation's file, or a database that it needs, into an error that names the file.
+    """Turn a part missing in a conversation's file, or a database it needs, into an error that names the file.
 
     Raises:
         NoCheckoutError: something was not found.

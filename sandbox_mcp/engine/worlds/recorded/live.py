@@ -172,7 +172,7 @@ class LiveServer:
 
     @property
     def name(self) -> str:
-        """What it is called: by its name, or by the first word of its command that is no launcher."""
+        """Its name, or the first word of its command after any launcher."""
         words = [self.url.partition("://")[2].partition("/")[0]] if self.url else self.command
         told = (Path(word).stem for word in words if not word.startswith("-"))
         found = str(self.given.get("name") or next((word for word in told if word not in _LAUNCHERS), "server"))

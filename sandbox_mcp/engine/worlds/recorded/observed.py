@@ -1,6 +1,6 @@
 """State as a server shows it: the answers of its tools that look, as rows of tables.
 
-Policy: an answer that is a list of objects is a table with a row for each, known by what tells them apart; an object is
+Policy: an answer with a list of objects is a table with a row for each, known by what tells them apart; an object is
 one row, and so is a text. Which columns a table has is settled when the server is first asked; what comes later stands
 together in the column ``more``, so that nothing is lost. What was masked is left out.
 """
@@ -95,7 +95,7 @@ class Mask:
 
 
 def answered(result: Mapping[str, Any]) -> Any:
-    """What an answer says: its object, or its text, read where that is JSON; one that only wraps is taken off."""
+    """What an answer says: its object, or its text, read if it is JSON; an answer that only wraps is taken off."""
     value = result.get("structuredContent")
     if value is None:
         blocks = cast("list[Any]", result.get("content") or [])

@@ -144,7 +144,7 @@ class TapeAnswerBook:
         return next(filter(logged.equals, results), first) if logged else first
 
     def missing(self, asked: Deed, after: tuple[Deed, ...]) -> NotRecordedError:
-        """The error about a call not on the tape, which names the nearest call that is."""
+        """The error about a call not on the tape, which names the nearest one there."""
         nearest = next(iter(self.nearest(asked, after)), None)
         told = "no call is recorded at all"
         if nearest:

@@ -43,7 +43,7 @@ def page_of(names: Sequence[str], number: int) -> Page | None:
 
 
 def named(names: Sequence[str], wanted: str) -> str:
-    """The name of the scenario that is meant; if no scenario is called that, what was wanted, unchanged."""
+    """The name of the scenario meant; if no scenario is called so, the wanted name, unchanged."""
     if wanted in names:
         return wanted
     plain = _plain(wanted)

@@ -117,7 +117,7 @@ class Lobby:
     ) -> CallResult | ShownResult:
         """Carry out one call.
 
-        ``agent`` is what is known of who made it, for the log of a session it begins; ``shows`` tells whether its
+        ``agent`` is what is known of its caller, for the log of a session it begins; ``shows`` tells whether its
         client shows pages.
         """
         try:
@@ -178,7 +178,7 @@ class Lobby:
         return CallResult({"scenario": scenario.name, "instructions": instructions, "user_says": opened.opening})
 
     def _scenario(self, name: str) -> Scenario:
-        """The scenario that is meant; only a name that is not exact costs a look at all files."""
+        """The scenario meant; only an inexact name costs a look at all files."""
         suite = self._manager.suite
         try:
             return suite.get(name)
@@ -207,7 +207,7 @@ class Lobby:
         return CallResult({}, over(last.session.spec.scenario.name) if last else NOT_RUNNING)
 
     def running(self) -> OpenSession | None:
-        """The session that is being played here."""
+        """The session played here now."""
         current = self._seat.current()
         return None if current is None or current.session.over else current
 

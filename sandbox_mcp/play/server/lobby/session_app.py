@@ -65,7 +65,7 @@ class ShownResult:
 
 
 async def shown(result: CallResult, opened: OpenSession, app: SessionApp) -> ShownResult:
-    """The result with the page of a session that is over."""
+    """The result with the page of a finished session."""
     lines, scenario = opened.lines(), opened.session.spec.scenario
     if lines is None:
         return ShownResult(result, {"problem": "The log of this session is kept elsewhere."})

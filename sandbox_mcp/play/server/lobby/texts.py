@@ -46,7 +46,7 @@ NOTHING_TO_SHOW = "NoScenarioError: no scenario has been played that could be sh
 
 
 def not_yet(name: str) -> str:
-    """The answer to showing a scenario that is still being played."""
+    """The answer to showing a scenario still in play."""
     return f"ScenarioRunningError: scenario {name!r} is running, and is shown once it is over; go on with it"
 
 

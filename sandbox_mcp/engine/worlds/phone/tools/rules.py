@@ -117,7 +117,7 @@ def fuzzy(
 
 
 def _alike(asked: str, texts: Sequence[str] | Mapping[int, str], threshold: float) -> list[tuple[str, float, int]]:
-    """The texts that resemble what is asked for, with their resemblance and their place."""
+    """The texts that resemble the wanted one, with their resemblance and their place."""
     from rapidfuzz import fuzz, process
 
     return process.extract(asked, texts, scorer=fuzz.WRatio, score_cutoff=threshold, limit=None)

@@ -23,7 +23,7 @@ class _DateTimeInfo(TypedDict):
 
 
 class _Difference(TypedDict):
-    """How far apart two moments are; ``seconds`` is what is left after whole days, 0 to 86399."""
+    """How far apart two moments are; ``seconds`` is the rest after whole days, 0 to 86399."""
 
     days: int
     seconds: int
