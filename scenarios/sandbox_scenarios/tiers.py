@@ -19,6 +19,27 @@ TIER = "tier:"
 """How the tag begins that names the tier of a scenario."""
 CALLS: Mapping[str, int] = {"hard": 280, "standard": 150, "basic": 70}
 """Calls of the reference in a mixture, by tier, the hardest first."""
+MECHANISM = "mechanism:"
+"""How a tag begins that names what makes a scenario hard."""
+MECHANISMS: Mapping[str, str] = {
+    "policy_versions": "rules with versions in force, or rules that change rules",
+    "near_duplicates": "look-alikes, and chains in which one vouches for the next",
+    "stale_sources": "older words that newer ones overtake",
+    "aggregates": "joins, sums, budgets and limits",
+    "authority": "words of people who may not decide",
+    "conditional": "a wish that depends on what is found",
+    "event_time": "something happens at its moment",
+    "event_state": "something happens once something was done",
+    "faults": "calls that fail before or after they act, or tell old or partial results",
+    "dual_control": "the user acts, and the agent guides",
+    "persona": "a user who pushes, changes their mind, is vague, mistaken or talkative",
+    "injection": "orders in mails, notes or rows that are nobody's",
+    "zones": "time zones, clock changes or currencies",
+    "call_budget": "few calls, and their number is told",
+    "memory": "what was said early decides late in the conversation",
+    "trial": "what is written nowhere and shows only by trying",
+}
+"""Mechanisms of the hard tier, by name."""
 DEFAULT = "default"
 """The seed of the mixture that is played where nothing is selected."""
 SIMPLE = 2
@@ -49,6 +70,11 @@ def tier_of(scenario: Scenario) -> str:
     """The tier of a scenario."""
     named = (tag.removeprefix(TIER) for tag in scenario.tags if tag.startswith(TIER))
     return next(named, "basic" if calls_of(scenario) <= SIMPLE else "standard")
+
+
+def mechanisms_of(scenario: Scenario) -> tuple[str, ...]:
+    """Names of the mechanisms that a scenario is tagged with, in the order of :data:`MECHANISMS`."""
+    return tuple(name for name in MECHANISMS if f"{MECHANISM}{name}" in scenario.tags)
 
 
 def mixture(suite: Suite, seed: str = DEFAULT) -> tuple[str, ...]:

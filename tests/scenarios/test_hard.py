@@ -6,9 +6,11 @@ import pytest
 from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.build import MAX_CALLS
 from sandbox_scenarios.lint import lint
 from sandbox_scenarios.loader import BUILT_IN
 from sandbox_scenarios.model import PlannedCall, Solution
+from sandbox_scenarios.tiers import MECHANISM, MECHANISMS, mechanisms_of
 
 from sandbox_mcp.engine.trajectory import MemoryLog
 from sandbox_mcp.play.session import SessionSpec
@@ -16,6 +18,7 @@ from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from sandbox_mcp.play.session.session import Session
 from sandbox_mcp.play.users.scripted import ScriptedUser
 from tests.clients.sessions import SUITE
+from tests.conftest import ROOT
 
 FAMILIES = SUITE.tagged("tier:hard")
 
@@ -59,6 +62,32 @@ def test_families_are_judged_by_state_and_of_their_size(name: str) -> None:
     assert not any(hasattr(part, "content") for item in scenario.milestones for part in item.constraints)
     assert "tier:hard" in scenario.tags
     assert lint(SUITE, [name]) == ()
+
+
+SHOWN = {
+    "event_time": lambda scenario: any(event.at is not None for event in scenario.events),
+    "event_state": lambda scenario: any(event.at is None for event in scenario.events),
+    "faults": lambda scenario: bool(scenario.faults),
+    "dual_control": lambda scenario: bool(scenario.user.script.does),
+    "call_budget": lambda scenario: scenario.max_calls < MAX_CALLS,
+}
+"""Mechanisms that a scenario itself shows."""
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families_are_tagged_with_their_mechanisms(name: str) -> None:
+    scenario = SUITE.get(f"{name}@1")
+    tagged = {tag.removeprefix(MECHANISM) for tag in scenario.tags if tag.startswith(MECHANISM)}
+    assert tagged <= {*MECHANISMS}
+    assert len(tagged) >= 3
+    assert {mechanism for mechanism, shown in SHOWN.items() if shown(scenario)} == tagged & {*SHOWN}
+
+
+def test_the_page_on_the_suite_tells_which_families_have_which_mechanisms() -> None:
+    told = (ROOT / "docs/suite.md").read_text()
+    for mechanism in MECHANISMS:
+        having = sorted(name for name in FAMILIES if mechanism in mechanisms_of(SUITE.get(name)))
+        assert f"| `{mechanism}` | {MECHANISMS[mechanism]} | {', '.join(having)} |" in told
 
 
 def test_families_of_the_desk_offer_all_of_its_tools() -> None:

@@ -240,6 +240,10 @@ def _print_stats(found: "Stats") -> None:
         for item in found.tiers
     ]
     print_table(("tier", "scenarios", "calls", "at most", "rows", "tools", "turns"), sizes)
+    mechanisms = [(name, item.name, count) for item in found.tiers for name, count in sorted(item.mechanisms.items())]
+    if mechanisms:
+        click.echo("")
+        print_table(("mechanism", "tier", "scenarios"), mechanisms)
     for name, counts in (("world", found.worlds), ("file", found.families)):
         click.echo("")
         print_table((name, "scenarios"), list(counts.items()))

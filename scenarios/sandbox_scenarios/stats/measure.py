@@ -7,7 +7,7 @@ call, each reply and each further word of the user; where a scenario has several
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -26,7 +26,7 @@ from sandbox_scenarios.model import (
 )
 from sandbox_scenarios.stats import published
 from sandbox_scenarios.stats.environments import Environment, environments
-from sandbox_scenarios.tiers import tier_of
+from sandbox_scenarios.tiers import mechanisms_of, tier_of
 from sandbox_scenarios.variants import presented
 
 CLASSIC = (
@@ -58,7 +58,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class TierSize:
-    """Size of a tier: its scenarios, and in the mean the calls and turns of solutions, rows at the opening, tools."""
+    """Size of a tier: its scenarios, and in the mean the calls and turns of solutions, rows at the opening, tools.
+
+    ``mechanisms`` has how many of the scenarios are tagged with each mechanism.
+    """
 
     name: str
     scenarios: int
@@ -67,6 +70,7 @@ class TierSize:
     tools: float
     turns: float
     most_calls: int
+    mechanisms: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +183,9 @@ def _tiers(scenarios: Iterable[Scenario]) -> Iterator[TierSize]:
         asked = [len(solution.turns) for item in members for solution in item.solutions]
         tools = [len(item.tools) for item in members]
         means = [round(_mean(counts), 2) for counts in (calls, rows, tools, asked)]
-        yield TierSize(name, len(members), means[0], means[1], means[2], means[3], max(calls, default=0))
+        tagged = Counter(mechanism for item in members for mechanism in mechanisms_of(item))
+        most = max(calls, default=0)
+        yield TierSize(name, len(members), means[0], means[1], means[2], means[3], most, dict(tagged))
 
 
 def _calls(

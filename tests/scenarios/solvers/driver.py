@@ -46,8 +46,8 @@ class Desk:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.wish = session.begin()
-        (today,) = found(r"It is \w+, (\S+) ", session.spec.instructions)
-        self.today = date.fromisoformat(today)
+        told = re.findall(r"It is \w+, (\S+) ", session.spec.instructions)
+        self.today = date.fromisoformat(told[0]) if told else date.min
         self.notices: list[str] = []
 
     def call(self, tool: str, **arguments: object) -> Row:
