@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.filling import fill
 
 from sandbox_mcp.app.authoring.server_drafts.milestones import milestones_of
+from sandbox_mcp.app.authoring.server_drafts.starts import Starts
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable, failed
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, DraftValue, Pool
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.worlds import FILES
 from sandbox_mcp.engine.worlds.recorded import TapeTool
+from sandbox_mcp.engine.worlds.recorded.live import LiveServer
+from sandbox_mcp.play.session.running_server import ServerLostError
 from tests.each import each
 
 SERVER = Path(__file__).parent / "servers" / "todo_server.py"
@@ -203,3 +207,41 @@ def test_lists_and_objects_of_a_call_are_asked_for_as_they_are():
 )
 def test_a_text_that_tells_of_an_error_is_one(text: str, error: bool):
     assert failed({"content": [{"type": "text", "text": text}]}) is error
+
+
+class TestStarts:
+    """Servers for trials."""
+
+    @pytest.fixture
+    def starts(self, tmp_path: Path) -> Iterator[Starts]:
+        given = {"server": f"{sys.executable} {SERVER}", "reset": "mkdir -p /sandbox"}
+        with Starts(LiveServer.reading(given, tmp_path)) as starts:
+            yield starts
+
+    def test_a_server_that_was_only_looked_at_serves_the_next_trial_too(self, starts: Starts):
+        with starts.fresh() as one:
+            pass
+        with starts.fresh() as other:
+            assert other is one
+        assert starts.count == 1
+
+    def test_a_second_play_has_another_process(self, starts: Starts):
+        with starts.fresh() as one:
+            pass
+        with starts.fresh(one) as other:
+            assert other is not one
+
+    def test_a_server_on_which_something_was_done_serves_nothing_more(self, starts: Starts):
+        with starts.fresh() as one:
+            one.spent = True
+        with starts.fresh() as other:
+            assert other is not one
+            assert other.running.call("tasks", {}, ())["structuredContent"]["result"]
+
+    def test_under_resets_of_the_persons_own_one_runs_at_a_time(self, tmp_path: Path):
+        given = {"server": f"{sys.executable} {SERVER}", "reset": "true"}
+        with Starts(LiveServer.reading(given, tmp_path)) as starts:
+            with starts.fresh() as one:
+                pass
+            with starts.fresh(one), pytest.raises(ServerLostError):
+                one.running.call("tasks", {}, ())

@@ -21,6 +21,7 @@ from sandbox_mcp.app.authoring.drafting.draft import WIDTH
 from sandbox_mcp.app.authoring.drafting.words import free_name, snake
 from sandbox_mcp.app.authoring.learning import learn
 from sandbox_mcp.app.authoring.server_drafts.milestones import held, milestones_of
+from sandbox_mcp.app.authoring.server_drafts.starts import Starts
 from sandbox_mcp.app.authoring.server_drafts.survey import Survey, Usable, play, survey
 from sandbox_mcp.app.authoring.server_drafts.values import AnswerPlace, Pool
 from sandbox_mcp.app.authoring.server_drafts.wording import DraftingModel, DraftWords, plain_words
@@ -72,12 +73,14 @@ def draft_for_server(wanted: DraftRequest, tell: Callable[[str], None]) -> Draft
     inside = sorted(item for item in files.rglob("*") if item.is_file() and ".git" not in item.parts) if files else []
     names = [item.relative_to(files).as_posix() for item in inside[:20]] if files else []
     pool = Pool(wanted.values, names, server.own_folder)
-    found = survey(server, pool, wanted.skipped, model.suggest if model else None, tell)
-    _name_columns(found)
+    with Starts(server) as starts:
+        found = survey(starts, pool, wanted.skipped, model.suggest if model else None, tell)
+        _name_columns(found)
+        pairs = [*_pairs(found, wanted.pairs, tell)]
     left_out = dict(found.left_out)
     family = server.name
     drafts: dict[str, dict[str, Any]] = {}
-    for usable in (*found.usable, *_pairs(found, wanted.pairs, tell)):
+    for usable in (*found.usable, *pairs):
         name = free_name(snake(f"{family}_{'_then_'.join(step.tool.name for step in usable.steps)}")[:80], drafts)
         words = model.words(usable) if model else plain_words(usable.steps)
         drafts[name] = _entry(name, f"{family}_base", usable, words, observed=bool(found.observers))
@@ -142,15 +145,14 @@ def _pairs(found: Survey, most: int, tell: Callable[[str], None]) -> Iterator[Us
         one, other = min(wanted, key=lambda pair: sum(used[item.steps[0].tool.name] for item in pair))
         wanted.remove((one, other))
         steps = (*one.steps, *other.steps)
-        once = play(found, steps)
-        again = play(found, steps) if once else None
-        if once is None or again is None or (steps[1].acts and bool(other.once[0].changes) != bool(once[1].changes)):
+        plays = play(found, steps)
+        if len(plays) < 2 or (steps[1].acts and bool(other.once[0].changes) != bool(plays[0][1].changes)):
             continue
         made += 1
         tell(f"paired {made} of at most {most}: {steps[0].tool.name}, {steps[1].tool.name}")
         for step in steps:
             used[step.tool.name] += 1
-        yield Usable(steps, once, again)
+        yield Usable(steps, *plays)
 
 
 def _entry(name: str, base: str, usable: Usable, words: DraftWords, *, observed: bool) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Trials of a server's tools: what they take, what they answer, and what they change.
 
-Policy: each trial has a freshly started server, so that nothing is left of the one before. A tool counts as usable once
-it has answered without an error; of one that acts, arguments that change what is seen come before those that do not.
-Whatever is kept was played twice, and what differed between both plays is asked of nobody.
+Policy: each trial has a server on which nothing was done, so that nothing is left of the one before. A tool counts as
+usable once it has answered without an error; of one that acts, arguments that change what is seen come before those
+that do not. Whatever is kept was played in two starts, and what differed between both plays is asked of nobody.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any, cast
 from sandbox_grader.importers.reading.manners import failure_in
 from sandbox_scenarios.filling import opened
 
+from sandbox_mcp.app.authoring.server_drafts.starts import Start, Starts
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
@@ -25,7 +26,7 @@ from sandbox_mcp.engine.worlds.recorded.live import LiveServer, small_name
 from sandbox_mcp.engine.worlds.recorded.observed import Mask, Observation, answered, columns_in, differing
 from sandbox_mcp.engine.worlds.recorded.tape import canonical_text
 from sandbox_mcp.engine.worlds.recorded.world import UNPLAYABLE, text_of, value_of
-from sandbox_mcp.play.session.running_server import RunningServer, ServerLostError, started
+from sandbox_mcp.play.session.running_server import RunningServer, ServerLostError
 
 _ERROR = re.compile(r"\s{0,9}[A-Z]\w{0,40} error: ")
 MOST_OBSERVERS = 6
@@ -106,6 +107,7 @@ class Survey:
 
     server: LiveServer
     pool: Pool
+    starts: Starts
     tools: list[TapeTool] = field(default_factory=list[TapeTool])
     looking: frozenset[str] = frozenset()
     observers: list[Observation] = field(default_factory=list[Observation])
@@ -134,15 +136,17 @@ def _as_written(item: Observation) -> Any:
 
 
 def survey(
-    server: LiveServer, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Callable[[str], None]
+    starts: Starts, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Callable[[str], None]
 ) -> Survey:
     """Find out what a server's tools take and change.
 
     Raises:
         SandboxError: it cannot be started, or lists no tool.
     """
-    found = Survey(server, pool)
-    with started(server) as running:
+    server = starts.server
+    found = Survey(server, pool, starts)
+    with starts.fresh() as first:
+        running = first.running
         taken = {tool.name for tool in ENGINE_TOOLS} | UNPLAYABLE | skipped
         listed = [TapeTool(str(tool["name"]), tool) for tool in running.tools()]
         found.tools = [tool for tool in listed if tool.name not in taken]
@@ -154,18 +158,17 @@ def survey(
         found.looking |= _silent_looks(found, running)
         looks = _looked(found, running)
         unsteady = _unsteady(running, looks)
-    with started(server) as running:
-        unsteady |= _unsteady(running, looks)
+    with starts.fresh(first) as second:
+        unsteady |= _unsteady(second.running, looks)
     found.mask = (*_listed(server.given.get("mask")), *sorted(unsteady - set(_listed(server.given.get("mask")))))
     acting = [tool for tool in found.tools if tool.name not in found.looking]
     tell(f"{len(found.tools)} tools; these act, and are called: {', '.join(tool.name for tool in acting) or 'none'}")
     found.observers = _observers(found, looks)
     for number, tool in enumerate(found.tools, 1):
         sets = suggest(tool, found) if suggest else ()
-        _try(found, tool, (), sets)
+        _try(found, tool, sets)
         tell(f"tried {number} of {len(found.tools)}: {tool.name}")
-    for tool in [tool for tool in acting if tool.name in found.left_out]:
-        _try_after(found, tool)
+    _try_after(found, [tool for tool in acting if tool.name in found.left_out], tell)
     shown = {change.table for item in found.usable for played in item.once for change in played.changes}
     found.observers = [item for item in found.observers if item.table in shown or not item.arguments]
     return found
@@ -175,25 +178,28 @@ Suggest = Callable[[TapeTool, Survey], Sequence[Mapping[str, DraftValue]]]
 """Sets of arguments for a tool that a model proposes."""
 
 
-def play(found: Survey, steps: Sequence[DraftStep]) -> tuple[StepPlayed, ...] | None:
-    """Carry steps out on a fresh server; None where one of them is refused, or a value cannot be looked up."""
-    with started(found.server) as running:
-        table = _Bench(found, running)
-        done: list[StepPlayed] = []
-        for step in steps:
-            played = table.make(step)
-            if played is None or played.refused:
-                return None
-            done.append(played)
-        return tuple(done)
+def play(
+    found: Survey, steps: Sequence[DraftStep], times: int = 2, last: Start | None = None
+) -> list[tuple[StepPlayed, ...]]:
+    """Carry steps out, each time on a fresh server in another process than ``last``; ends where one is refused."""
+    plays: list[tuple[StepPlayed, ...]] = []
+    while len(plays) < times:
+        with found.starts.fresh(last) as last:
+            table = _Bench(found, last)
+            done = table.make_all(steps)
+        if done is None:
+            break
+        plays.append(done)
+    return plays
 
 
 class _Bench:
     """One started server, its state, and what its calls have given."""
 
-    def __init__(self, found: Survey, running: RunningServer) -> None:
+    def __init__(self, found: Survey, start: Start) -> None:
         self._found = found
-        self._running = running
+        self._start = start
+        self._running = start.running
         self._mask = Mask.reading(found.mask)
         self.given: dict[str, Any] = {}
         self.seen = self._sight()
@@ -204,6 +210,16 @@ class _Bench:
             for key, row in item.rows(self._running.state(item), self._mask).items():
                 rows[item.table, key] = row
         return rows
+
+    def make_all(self, steps: Sequence[DraftStep]) -> tuple[StepPlayed, ...] | None:
+        """Make some calls; None where one is refused, or a value cannot be looked up."""
+        done: list[StepPlayed] = []
+        for step in steps:
+            played = self.make(step)
+            if played is None or played.refused:
+                return None
+            done.append(played)
+        return tuple(done)
 
     def make(self, step: DraftStep) -> StepPlayed | None:
         """Make one call; None where a value cannot be looked up."""
@@ -223,6 +239,8 @@ class _Bench:
                 if one != other:
                     changes.append(SeenChange(table, key, one, other))
             self.seen = now
+            unseen = not self._found.observers
+            self._start.spent = self._start.spent or bool(changes) or unseen or not failed(result)
         return StepPlayed(arguments, result, tuple(changes))
 
     def _looked_up(self, source: AnswerPlace) -> Any:
@@ -348,65 +366,101 @@ def _observers(found: Survey, looks: Sequence[tuple[Answered, bool]]) -> list[Ob
     return made
 
 
-def _try(
+def _try(found: Survey, tool: TapeTool, suggested: Sequence[Mapping[str, DraftValue]] = ()) -> None:
+    """Find arguments that a tool takes by itself."""
+    with found.starts.fresh() as start:
+        trial = _tried(found, tool, start, (), (), suggested)
+    _keep(found, trial, start)
+
+
+def _try_after(found: Survey, tools: Sequence[TapeTool], tell: Callable[[str], None]) -> None:
+    """Try tools after each other one that acts: what they need may have to be made first."""
+    left = list(tools)
+    for item in [item for item in found.usable if len(item.steps) == 1 and item.steps[0].acts]:
+        waiting = [*left]
+        while waiting:
+            with found.starts.fresh() as start:
+                made = _Bench(found, start).make_all(item.steps)
+                while made and waiting:
+                    tool = waiting.pop(0)
+                    trial = _tried(found, tool, start, item.steps, made, ())
+                    if trial.best is not None:
+                        break
+                else:
+                    break
+            if _keep(found, trial, start):
+                left.remove(tool)
+                tell(f"tried {tool.name} after {item.steps[0].tool.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Outcome of trying a tool with several sets of arguments.
+
+    ``first`` is a play of the steps, where the best set was the first call of its server.
+    """
+
+    tool: TapeTool
+    before: tuple[DraftStep, ...]
+    best: DraftStep | None
+    first: tuple[StepPlayed, ...] | None
+    refusal: str
+
+
+def _tried(
     found: Survey,
     tool: TapeTool,
+    start: Start,
     before: tuple[DraftStep, ...],
-    suggested: Sequence[Mapping[str, DraftValue]] = (),
-) -> bool:
-    """Find arguments that a tool takes, after other steps; gives true if there are any."""
+    made: tuple[StepPlayed, ...],
+    suggested: Sequence[Mapping[str, DraftValue]],
+) -> _Trial:
+    """Call a tool with one set of arguments after the other, on a server where the steps before were ``made``."""
     acts = tool.name not in found.looking
     best: DraftStep | None = None
-    made: list[StepPlayed] = []
     first: tuple[StepPlayed, ...] | None = None
     refusals: list[str] = []
-    unknown = "no values were found for its arguments; name them with --value NAME=VALUE"
-    with started(found.server) as running:
-        table = _Bench(found, running)
-        pool = replace(found.pool, answers=[*found.pool.answers])
-        for step in before:
+    table = _Bench(found, start)
+    earlier = [Answered(step.tool.name, step.plain, played.value) for step, played in zip(before, made, strict=True)]
+    pool = replace(found.pool, answers=[*reversed(earlier), *found.pool.answers])
+    for tried, arguments in enumerate((*suggested, *pool.sets(tool))):
+        step = DraftStep(tool, acts, arguments)
+        try:
             played = table.make(step)
-            if played is None or played.refused:
-                return False
-            made.append(played)
-            pool.answers.insert(0, Answered(step.tool.name, step.plain, played.value))
-        for tried, arguments in enumerate((*suggested, *pool.sets(tool))):
-            step = DraftStep(tool, acts, arguments)
-            try:
-                played = table.make(step)
-            except ServerLostError as error:
-                refusals.append(f"its server died: {error}")
-                break
-            if played is None:
-                continue
-            if played.refused:
-                told = _short(text_of(played.result))
-                given = _short(json.dumps(dict(step.plain), ensure_ascii=False), quoted=False)
-                refusals.append(f"refused {given} with {told}; name other values with --value NAME=VALUE")
-                continue
-            best = best or step
-            if not acts or played.changes or not found.observers:
-                best, first = step, None if tried else (*made, played)
-                break
-    if best is None:
-        found.left_out.setdefault(tool.name, next(iter(refusals), unknown))
+        except ServerLostError as error:
+            start.spent = True
+            refusals.append(f"its server died: {error}")
+            break
+        if played is None:
+            continue
+        if played.refused:
+            told = _short(text_of(played.result))
+            given = _short(json.dumps(dict(step.plain), ensure_ascii=False), quoted=False)
+            refusals.append(f"refused {given} with {told}; name other values with --value NAME=VALUE")
+            continue
+        best = best or step
+        if not acts or played.changes or not found.observers:
+            best, first = step, None if tried else (*made, played)
+            break
+    unknown = "no values were found for its arguments; name them with --value NAME=VALUE"
+    return _Trial(tool, before, best, first, next(iter(refusals), unknown))
+
+
+def _keep(found: Survey, trial: _Trial, start: Start) -> bool:
+    """Play what was found once more in another process, and keep it if it can be done again."""
+    name = trial.tool.name
+    if trial.best is None:
+        found.left_out.setdefault(name, trial.refusal)
         return False
-    steps = (*before, best)
-    once = first or play(found, steps)  # the first call of a fresh server is a play already
-    again = play(found, steps) if once else None
-    if once is None or again is None:
-        found.left_out.setdefault(tool.name, "a call that was answered once is refused when it is made again")
+    steps = (*trial.before, trial.best)
+    plays = [trial.first] if trial.first else []
+    plays += play(found, steps, 2 - len(plays), start if plays else None)
+    if len(plays) < 2:
+        found.left_out.setdefault(name, "a call that was answered once is refused when it is made again")
         return False
-    found.left_out.pop(tool.name, None)
-    found.usable.append(Usable(steps, once, again))
+    found.left_out.pop(name, None)
+    found.usable.append(Usable(steps, plays[0], plays[1]))
     return True
-
-
-def _try_after(found: Survey, tool: TapeTool) -> None:
-    """Try a tool after each other one that acts: what it needs may have to be made first."""
-    for item in [item for item in found.usable if len(item.steps) == 1 and item.steps[0].acts]:
-        if _try(found, tool, item.steps):
-            return
 
 
 def _short(text: str, most: int = 160, *, quoted: bool = True) -> str:
