@@ -37,13 +37,13 @@ def cold_heating(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     wires = draw.sample([key for key in KEYS if key != "F6"], 3)  # two are crossed, and one was said to be by mistake
     crossed, mistaken = (wires[0], wires[1]), (wires[0], wires[2])
     pages = {
-        (name, kind): _sequence(draw, wires) for name in MODELS for kind in ("old", "new", "start")
+        (name, kind): key_sequence(draw, wires) for name in MODELS for kind in ("old", "new", "start")
     }  # fmt: skip
     floors, glycol = draw.randrange(2, 5), 2
     full = 10 + 2 * (floors - 1) + glycol
     quarters = draw.randrange(2, min(9, full // 2))
     code = draw.choice(FIRST)
-    units, mine, plate, address = _register(draw, model, size["units"])
+    units, mine, plate, address = heating_register(draw, model, size["units"])
     parts = {"old": f"T-{draw.randrange(20, 50)}", "new": f"T-{draw.randrange(50, 90)}"}
     manual = _manual(pages)
     bulletins = _bulletins(draw, today, crossed, mistaken, parts)
@@ -65,9 +65,9 @@ def cold_heating(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     ask = "What does the display show, what does the plate say, which firmware is under the flap, what does the gauge say, how many floors does it heat, and what is your address?"
     turns: list[dict[str, Any]] = [
         {"calls": [], "reply": ask},
-        {"calls": looks, "reply": _pressing(unlock)},
+        {"calls": looks, "reply": pressing(unlock)},
         {"calls": [], "reply": f"Now turn the valve by {COUNTED[quarters]} quarter turns, please."},
-        {"calls": [], "reply": _pressing(start)},
+        {"calls": [], "reply": pressing(start)},
         {"calls": deeds, "reply": f"Your heating runs again. I have ordered the part {parts['new']} for it and recorded the call."},
     ]  # fmt: skip
     return {
@@ -87,7 +87,7 @@ def cold_heating(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
                 f"Your address is {address}.", f"You think that your heating is a {said}, but the plate is right.",
                 f"Your house has {_floors(floors)}, and the cellar is heated as well.",
             ],
-            "script": {"answers": _answers(address, floors)},
+            "script": {"answers": heating_answers(address, floors)},
         },
         "reference": [{"turns": turns}],
         "milestones": [
@@ -103,11 +103,12 @@ def _floors(heated: int) -> str:
     return "one floor" if heated == 2 else f"{COUNTED[heated - 1]} floors"
 
 
-def _pressing(sequence: list[str]) -> str:
+def pressing(sequence: list[str]) -> str:
+    """Words that ask for a sequence of keys."""
     return f"Please press {', then '.join(sequence)}."
 
 
-def _sequence(draw: Draw, wires: list[str]) -> list[str]:
+def key_sequence(draw: Draw, wires: list[str]) -> list[str]:
     """Four different keys, among them those that are crossed or were said to be."""
     found = [*wires, draw.choice([key for key in KEYS if key not in wires])]
     draw.shuffle(found)
@@ -119,7 +120,7 @@ def _as_wired(sequence: list[str], crossed: tuple[str, str]) -> list[str]:
     return [other.get(key, key) for key in sequence]
 
 
-def _answers(address: str, floors: int) -> list[dict[str, Any]]:
+def heating_answers(address: str, floors: int) -> list[dict[str, Any]]:
     """What the owner says and does when asked."""
     return [
         {"about": ["display", "screen"], "does": "read_display", "say": "The display shows {read_display}."},
@@ -137,7 +138,7 @@ def _answers(address: str, floors: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _register(
+def heating_register(
     draw: Draw, model: str, count: int
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any], str, str]:  # fmt: skip
     """The register, the caller's heating, its plate and its address; only the address tells it from its twin."""

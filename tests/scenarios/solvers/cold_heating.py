@@ -34,7 +34,8 @@ class Papers(Desk):
             yield self.call("read_bulletin", number=row["number"])
 
 
-def _unit(papers: Papers, plate: str, address: str) -> Row:
+def unit_of(papers: Papers, plate: str, address: str) -> Row:
+    """Unit of the register that a plate and an address fit."""
     model, head, tail = found(r"Model (\w+), serial (HK-\d*)\?(\d+)\.", plate)
     found_units = papers.all("find_units", serial=tail, model=model)
     fitting = [unit for unit in found_units if re.fullmatch(rf"{head}\d{tail}", unit["serial"])]
@@ -54,7 +55,7 @@ def cold_heating(session: Session) -> None:
     bar = float(found(r"(\d+\.\d) bar", say(session, "What does the gauge say?"))[0])
     house = say(session, "How many floors does it heat?")
     address = found(r"It is (.+)\.", say(session, "What is your address?"))[0]
-    unit = _unit(papers, plate, address)
+    unit = unit_of(papers, plate, address)
     model = unit["model"]
     kind = "firmware 3.10 and later" if version(firmware) >= (3, 10) else "firmware up to 3.9"
     order = papers.page("Order of work")

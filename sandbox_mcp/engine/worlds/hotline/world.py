@@ -11,7 +11,8 @@ class Heating(Table, single=True, label="here"):
     """The heating at the caller's, with what it takes to get it going. No tool of the assistant's tells any of it.
 
     ``code`` is what the display shows, ``tenths`` the pressure in tenths of a bar, ``pressed`` the keys since the last
-    sequence. ``unlock`` and ``start`` are the sequences that do so, and ``full`` is the pressure it starts at.
+    sequence. ``unlock`` and ``start`` are the sequences that do so, and ``full`` is the pressure it starts at, once the
+    pressure has fallen ``airs`` times because air left; ``falls`` counts.
     """
 
     id: Id[Self] = key()
@@ -25,6 +26,8 @@ class Heating(Table, single=True, label="here"):
     start: str = column(hidden=True)
     after: str = column(hidden=True)
     full: int = column(hidden=True)
+    airs: int = column(default=0, hidden=True)
+    falls: int = column(default=0, hidden=True)
 
 
 class SoldUnit(Table, name="unit"):

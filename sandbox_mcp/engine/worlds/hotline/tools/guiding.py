@@ -202,7 +202,7 @@ def press(tx: Tx, button: _HeatingKey) -> str:
     if len(pressed) < KEYS:
         return _shown(tx.change(here, pressed=" ".join(pressed)))
     sequence, starting = " ".join(pressed), here.code == here.after
-    if starting and sequence == here.start and here.tenths == here.full:
+    if starting and sequence == here.start and (here.tenths, here.falls) == (here.full, here.airs):
         return _shown(tx.change(here, pressed="", code=RUNNING))
     if not starting and sequence == here.unlock:
         return _shown(tx.change(here, pressed="", code=here.after))
