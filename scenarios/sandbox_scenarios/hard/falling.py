@@ -41,7 +41,7 @@ def falling_pressure(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
     full = 10 + 2 * above + (more["late"] if late else more["first"])
     units, mine, plate, address = heating_register(draw, model, size["units"])
     newer = int(mine["built"]) >= 2023
-    kits = dict(zip(("plain", "s", "plain_old", "plain_new"), (f"S-{number}" for number in draw.sample(range(20, 90), 4)), strict=True))  # fmt: skip
+    kits: dict[str, str] = dict(zip(("plain", "s", "plain_old", "plain_new"), (f"S-{number}" for number in draw.sample(range(20, 90), 4)), strict=True))  # fmt: skip
     kit = kits["s"] if model.endswith("S") else kits["plain_new" if newer else "plain_old"]
     sticker = f"S-{draw.randrange(90, 99)}"
     leaks = draw.random() < 0.5
