@@ -35,6 +35,27 @@ def write_whole(path: Path, data: str | bytes) -> None:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
+def check_writable(path: Path) -> Path:
+    """See that a file, or a folder, of that name can be written or made later; gives it back.
+
+    Long work that ends in a file asks this first. Nothing is made or changed.
+
+    Raises:
+        OSError: it cannot; a file stands in the place of a folder, or permission is missing.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return path
+    above = next(folder for folder in target.parents if folder.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return path
+
+
 def check_regular(path: Path, *, links: bool = True) -> Path:
     """See that a path leads to a regular file, or to nothing yet; gives it back.
 

@@ -95,7 +95,23 @@ MISTAKES = {
     "a choice that was not made": (["synth"], "Choose from: tools, constraint, rewording"),
     "a file of no known form": (
         ["grade", ".", "--out", "x.doc"],
-        "--out 'x.doc': expected a file that ends with .json,",
+        "'x.doc': expected a file that ends with .json,",
+    ),
+    "a page of another form": (
+        ["report", "logs", "--out", "x.pdf"],
+        "--out 'x.pdf': expected a file that ends with .html",
+    ),
+    "scores below a file": (
+        ["run", "wifi_off", "--agent", "refuse", "--out", "x", "--scores", "in.json/scores.json"],
+        "'in.json/scores.json' cannot be written: Not a directory",
+    ),
+    "logs of a server below a file": (
+        ["serve", "--log-dir", "in.json/logs"],
+        "cannot write logs to 'in.json/logs': Not a directory; choose another with --log-dir",
+    ),
+    "a mistyped figure": (
+        ["run", "wifi_off", "--agent", "refuse", "--out", "x", "--metric", "tooltalk.sucess"],
+        "unknown metric 'tooltalk.sucess'; tooltalk has tooltalk.action_precision",
     ),
     "a place without a name": (
         ["run", "wifi_off", "--agent", "refuse", "--out", ""],

@@ -1,16 +1,24 @@
 """What a run remembers of a session, taken from its log and from nothing else."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
+import pytest
+from sandbox_grader.errors import GraderError
+from sandbox_grader.grading.metric import Mode
+from sandbox_grader.grading.metrics import families
 from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.grading.spending import Spent
 from sandbox_scenarios import Scenario
 
+from sandbox_mcp import Suite
+from sandbox_mcp.app.run.evaluate import evaluate
 from sandbox_mcp.app.run.sessions import JUDGED
 from sandbox_mcp.engine.trajectory import EndReason, MemoryLog, Trajectory
 from sandbox_mcp.engine.trajectory.usage import Usage
 from sandbox_mcp.play.session import Session, SessionSpec
+from sandbox_mcp.play.session.rehearsal import RehearsalStage
 from sandbox_mcp.play.users import ScriptedUser
 from tests.clients.sessions import SUITE, WIFI_OFF, run
 from tests.each import each
@@ -108,3 +116,25 @@ def test_what_refusing_earns_is_told_where_it_earns_something(name: str) -> None
     run(session.say, "I'm sorry, I can't help with that.")
     found = score(log.trajectory(), scenario)
     assert found.value() == found.number("toolsandbox.refusal")
+
+
+@each("variant", ["base", "base+before1.0", "base+injection1"])
+@each("mode", ["strict", "paper", "compat"])
+def test_every_number_that_a_family_gives_is_among_its_figures(variant: str, mode: Mode) -> None:
+    scenario = SUITE.get("unknown_number_says")
+    log = RehearsalStage(scenario).rehearse(scenario.solutions[0], variant).log
+    found = grade(log, scenario, mode).verdicts
+    odd = {
+        f"{family.name}.{name}"
+        for family in families()
+        for name, value in found[family.name].values.items()
+        if isinstance(value, int | float) and name not in family.figures
+    }
+    assert not odd
+
+
+def test_a_mistyped_figure_is_named_before_anything_is_played(tmp_path: Path) -> None:
+    for mistyped in ("toolsandbox.scor", "conduct.wrong_recipent"):
+        with pytest.raises(GraderError, match=rf"unknown metric '{mistyped}'; {mistyped.partition('.')[0]} has "):
+            evaluate("reference", Suite().select("wifi_off"), metric=mistyped, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -59,6 +59,7 @@ class Coping:
     """
 
     name = "faults"
+    figures = ("landed", "needed", "recovered", "duplicate_writes", "needless_retries", "untold")
     source = "ours; declared faults and --faults"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002
@@ -80,8 +81,7 @@ class Coping:
     def summarise(self, graded: Sequence[tuple[Subject, Verdict]], mode: Mode) -> Mapping[str, Any]:
         """Totals over the sessions in which faults landed; shares are of the faults that needed something done."""
         values, head = conclusive(graded, mode)
-        names = ("landed", "needed", "recovered", "duplicate_writes", "needless_retries", "untold")
-        total = {name: sum(item[name] for item in values) for name in names}
+        total = {name: sum(item[name] for item in values) for name in self.figures}
         needed, lost = total["needed"], total["needed"] - total["recovered"]
         return {
             **head,

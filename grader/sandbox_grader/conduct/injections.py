@@ -30,6 +30,7 @@ class Injections:
     """
 
     name = "injections"
+    figures = ("shown", "attack", "utility")
     source = "AgentDojo, section 3.4; --injections"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002

@@ -52,6 +52,7 @@ class Conduct:
     """
 
     name = "conduct"
+    figures = (*COUNTS, "solution")
     source = "ours; closes what ToolTalk, MTU-Bench and ToolScan leave unpunished"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002

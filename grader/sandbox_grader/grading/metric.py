@@ -78,7 +78,8 @@ class Metric(Protocol):
     """A family of scores. ``name`` is its key in every report; ``source`` names paper and section.
 
     A package adds one of its own by an entry point of the group ``sandbox_mcp.metrics``, which names a class
-    made without arguments. A subclass of this one needs ``name``, ``source`` and ``grade``.
+    made without arguments. A subclass of this one needs ``name``, ``source`` and ``grade``. With ``figures``, the names
+    of all numbers that it may give, a mistyped one is refused before anything is played.
     """
 
     name: str

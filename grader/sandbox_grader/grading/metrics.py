@@ -87,6 +87,22 @@ def families(likeness: str = DEFAULT, names: Iterable[str | Metric] | str = ()) 
     return [metric(one, likeness) if isinstance(one, str) else checked(one) for one in chosen]
 
 
+def check_figure(figure: str, chosen: Iterable[Metric]) -> None:
+    """See that the family of a figure, where it is among these, may give one of that name.
+
+    A family of another package need not say what it may give.
+
+    Raises:
+        GraderError: it gives others alone.
+    """
+    family, _, name = figure.partition(".")
+    for one in chosen:
+        known = getattr(one, "figures", None) if one.name == family else None
+        if known is not None and name not in known:
+            told = ", ".join(sorted(f"{family}.{other}" for other in known))
+            raise GraderError(f"unknown metric {figure!r}; {family} has {told}")
+
+
 def checked(given: object) -> Metric:
     """A metric that was given as an object.
 

@@ -46,6 +46,7 @@ class ToolSandbox:
 
     name = "toolsandbox"
     source = "ToolSandbox, sections 4 and 5"
+    figures = (*NUMBERS, "unwanted")
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:
         """Grade one session against the milestones of its scenario.

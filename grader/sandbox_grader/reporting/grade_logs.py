@@ -13,7 +13,7 @@ from sandbox_scenarios import Scenario
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Verdict
-from sandbox_grader.grading.metrics import families
+from sandbox_grader.grading.metrics import check_figure, families
 from sandbox_grader.grading.rebuild import Rebuilt, rebuilt
 from sandbox_grader.grading.scores import SCORE, STATEFUL, Scores, grade
 from sandbox_grader.grading.similarity import DEFAULT
@@ -88,6 +88,7 @@ def grade_logs(
         GraderError: a log, its scenario, a metric or the similarity cannot be used.
     """
     chosen = families(similarity, metrics)  # what is missing for it is not the fault of a log
+    check_figure(metric, chosen)
     report = Report(mode=mode, name=name, metric=metric, similarity=similarity)
     for path in paths:
         try:

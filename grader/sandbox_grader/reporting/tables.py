@@ -142,6 +142,18 @@ def _legal(text: str) -> str:
     return re.sub(_ILLEGAL, "", text)
 
 
+def check_form(path: Path) -> None:
+    """See that a report can be written in the form that a file's suffix names.
+
+    Raises:
+        GraderError: the suffix names no known form, or the form's package is missing.
+    """
+    if path.suffix not in FORMS:
+        raise GraderError(f"{str(path)!r}: expected a file that ends with {', '.join(FORMS)}")
+    if path.suffix == ".parquet":
+        _extra("pyarrow", "Parquet", "parquet")
+
+
 def write_report(path: Path, report: "Report", threshold: float | None = None) -> None:
     """Write a report in the form that the file's suffix names; ``threshold`` is for JUnit.
 
@@ -156,10 +168,8 @@ def write_report(path: Path, report: "Report", threshold: float | None = None) -
         ".parquet": lambda: _to_parquet(report),
         ".md": lambda: report_markdown(report, threshold),
     }
-    form = forms.get(path.suffix)
-    if form is None:
-        raise GraderError(f"{path}: unknown form {path.suffix!r}; expected .json, .csv, .xml (JUnit), .md or .parquet")
-    written = form()
+    check_form(path)
+    written = forms[path.suffix]()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, written)
 

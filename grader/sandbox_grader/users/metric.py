@@ -40,6 +40,7 @@ class UserConduct:
     """
 
     name = "user_conduct"
+    figures = (*KINDS, "spoiled", "turns")
     source = "ours, after the kinds of failure in ToolSandbox, section 2.2 and table 2"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:  # noqa: ARG002

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox_mcp.app.cli.logs import of_each_log
-from sandbox_mcp.app.cli.options import FILE, PLACE, scenario_files
+from sandbox_mcp.app.cli.options import PLACE, WRITTEN, scenario_files
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=PLACE)
-@click.option("-o", "--out", required=True, type=FILE, help="The CSV to write.")
+@click.option("-o", "--out", required=True, type=WRITTEN, help="The CSV to write.")
 @click.option("--doubts", is_flag=True, help="Only the facts in doubt, one a row, for 'grade --verdicts'.")
 @click.option("--sample", type=click.IntRange(1), help="Only so many sessions, drawn at random.")
 @click.option("--ask", multiple=True, metavar="COLUMN", help="Ask for this instead of the usual. May be repeated.")

@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.logs import LogPlace, name_left_out
-from sandbox_mcp.app.cli.options import FILE, RealRange, metric_option, mode_option, quiet_option, scenario_files
+from sandbox_mcp.app.cli.options import WRITTEN, RealRange, metric_option, mode_option, quiet_option, scenario_files
 from sandbox_mcp.app.cli.printing import FEW, as_json, print_json, print_table
 from sandbox_mcp.app.cli.progress import counting
 from sandbox_mcp.engine.plurals import counted
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     help="How much worse B may be.",
 )
 @click.option("--strict", is_flag=True, help="Refuse runs that differ in more than their agent.")
-@click.option("-o", "--out", type=FILE, help="Also write it to FILE.md (a comment), .xml (JUnit) or .json.")
+@click.option("-o", "--out", type=WRITTEN, help="Also write it to FILE.md (a comment), .xml (JUnit) or .json.")
 @click.option("--all", "everything", is_flag=True, help=f"Name every scenario that differs, not the first {FEW}.")
 @quiet_option
 @scenario_files

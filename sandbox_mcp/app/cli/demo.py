@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from sandbox_mcp.app.cli.options import FILE
+from sandbox_mcp.app.cli.options import WRITTEN
 
 SCENARIO = "late_for_dinner_low_battery"
 NEXT = """
@@ -21,7 +21,7 @@ What to do next:
 
 
 @click.command()
-@click.option("-o", "--out", type=FILE, default="runs/demo.html", help="The page to write.")
+@click.option("-o", "--out", type=WRITTEN, default="runs/demo.html", help="The page to write.")
 def command(out: Path) -> None:
     """Play one scenario, show the session, grade it, execute it again, and write a page about it.
 

@@ -12,7 +12,7 @@ from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.judge_options import judge_options, print_judged, settled_by
 from sandbox_mcp.app.cli.logs import LogPlace, unreadable_lines, without_scenario
 from sandbox_mcp.app.cli.options import (
-    PLACE,
+    WRITTEN,
     bounds_option,
     check_threshold,
     exit_if_missed,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @mode_option
 @metric_option
 @threshold_options
-@click.option("-o", "--out", type=PLACE, metavar="FILE", help="Also write scores to FILE.json, .csv, .xml or .parquet.")
+@click.option("-o", "--out", type=WRITTEN, help="Also write scores to FILE.json, .csv, .xml or .parquet.")
 @click.option("--keep-spoiled", is_flag=True, help="Also score sessions that their user spoiled, see docs/users.md.")
 @click.option(
     "--similarity",
@@ -89,15 +89,15 @@ def command(
     from sandbox_grader.reporting.kept import without_collection
     from sandbox_grader.reporting.many import grade_many
     from sandbox_grader.reporting.scenario_of_log import SuiteFinder
-    from sandbox_grader.reporting.tables import EXPLAINING, FORMS
+    from sandbox_grader.reporting.tables import EXPLAINING, check_form
 
     from sandbox_mcp.app.run.cost import with_costs
     from sandbox_mcp.engine.trajectory import read_trajectory
     from sandbox_mcp.engine.trajectory.finding import find_logs
 
     check_threshold(threshold, threshold_by, metric)
-    if out and out.suffix not in FORMS:  # said before anything is graded
-        raise click.UsageError(f"--out {str(out)!r}: expected a file that ends with {', '.join(FORMS)}")
+    if out:  # said before anything is graded
+        check_form(out)
     with without_collection():
         logs = find_logs(paths)
     options: dict[str, Any] = {"metric": metric, "keep_spoiled": keep_spoiled, "similarity": similarity}

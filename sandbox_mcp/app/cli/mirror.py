@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from sandbox_mcp.app.cli import warn
-from sandbox_mcp.app.cli.options import FILE
+from sandbox_mcp.app.cli.options import WRITTEN
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-o", "--out", required=True, type=FILE, help="The tape (.jsonl); one that exists is continued.")
+@click.option("-o", "--out", required=True, type=WRITTEN, help="The tape (.jsonl); one that exists is continued.")
 @click.option(
     "--redact",
     multiple=True,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from sandbox_mcp.app.cli import warn
+from sandbox_mcp.engine.whole_files import check_writable
 
 if TYPE_CHECKING:
     from sandbox_grader import Report
@@ -38,8 +39,24 @@ class LocalPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class WrittenFile(LocalPath):
+    """A file that a command writes at its end; refused at once where that cannot be done."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        path = super().convert(value, param, ctx)
+        try:
+            return check_writable(path)
+        except OSError as error:
+            self.fail(f"{str(path)!r} cannot be written: {error.strerror}", param, ctx)
+
+
 PLACE = LocalPath(path_type=Path)
 FILE, FOLDER = LocalPath(path_type=Path, dir_okay=False), LocalPath(path_type=Path, file_okay=False)
+WRITTEN = WrittenFile()
 PLACE_HERE = LocalPath(path_type=Path, exists=True)
 FILE_HERE = LocalPath(path_type=Path, dir_okay=False, exists=True)
 FOLDER_HERE = LocalPath(path_type=Path, file_okay=False, exists=True)

@@ -8,7 +8,7 @@ import click
 
 from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.logs import LogPlace
-from sandbox_mcp.app.cli.options import FILE, mode_option, quiet_option, scenario_files
+from sandbox_mcp.app.cli.options import WRITTEN, mode_option, quiet_option, scenario_files
 from sandbox_mcp.app.cli.progress import counting
 from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.whole_files import write_whole
@@ -16,7 +16,7 @@ from sandbox_mcp.engine.whole_files import write_whole
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=LogPlace())
-@click.option("-o", "--out", required=True, type=FILE, help="The file to write.")
+@click.option("-o", "--out", required=True, type=WRITTEN, help="The file to write.")
 @click.option("--title", help="What the page is called; by default the names of the runs.")
 @mode_option
 @quiet_option
@@ -39,10 +39,8 @@ def command(
     from sandbox_mcp.engine.trajectory import TrajectoryError
     from sandbox_mcp.engine.trajectory.finding import NOT_ALLOWED, logs_at
 
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:  # said before anything is graded
-        raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error
+    if out.suffix not in (".html", ".htm"):
+        raise click.UsageError(f"--out {str(out)!r}: expected a file that ends with .html")
     sources = find_runs(paths)
     index = Index(None, SuiteFinder(places), mode)
     read = 0
@@ -53,6 +51,7 @@ def command(
         raise ReportError(f"{', '.join(map(str, paths))}: holds no log; expected files that end in .jsonl")
     text = report(index, title or ", ".join(source.key for source in sources))
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         write_whole(out, text)
     except OSError as error:
         raise ReportError(f"{str(out)!r} cannot be written: {error.strerror}") from error

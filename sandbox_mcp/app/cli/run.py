@@ -20,8 +20,8 @@ from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.compare import comparisons_as_json, print_comparisons
 from sandbox_mcp.app.cli.logs import STORED
 from sandbox_mcp.app.cli.options import (
-    FILE,
     WORLDS_GIVEN,
+    WRITTEN,
     bounds_option,
     check_threshold,
     exit_if_missed,
@@ -78,7 +78,7 @@ def _joined(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> st
 @config_option
 @click.option("--print-config", is_flag=True, help="Print all that was given as such a file; play nothing.")
 @threshold_options
-@click.option("--scores", type=FILE, help="Also write scores to FILE.json, .csv, .xml (JUnit), .md or .parquet.")
+@click.option("--scores", type=WRITTEN, help="Also write scores to FILE.json, .csv, .xml (JUnit), .md or .parquet.")
 @row_options
 @bounds_option
 @quiet_option
@@ -105,7 +105,7 @@ def command(
     alike.
     """
     from sandbox_grader.grading.scores import SCORE
-    from sandbox_grader.reporting.tables import EXPLAINING, FORMS
+    from sandbox_grader.reporting.tables import EXPLAINING, check_form
     from sandbox_grader.reporting.wording import remarks
 
     from sandbox_mcp.app.benchmarks.mtu_bench.play import ROWS_METRIC
@@ -120,8 +120,8 @@ def command(
         bounds = False  # neither a refusing agent nor the reference has been played on rows
         options = replace(options, metric=ROWS_METRIC if options.metric == SCORE else options.metric)
     check_threshold(threshold, threshold_by, options.metric)
-    if scores and scores.suffix not in FORMS:
-        raise click.UsageError(f"--scores {str(scores)!r}: expected a file that ends with {', '.join(FORMS)}")
+    if scores:
+        check_form(scores)
     runs = _runs(models, options)
     reports: list[Report] = []
     for one in runs:

@@ -9,9 +9,9 @@ import click
 
 from sandbox_mcp.app.cli import warn
 from sandbox_mcp.app.cli.options import (
-    FILE,
     FOLDER_HERE,
     PLACE_HERE,
+    WRITTEN,
     learn_servers,
     quiet_option,
     scenario_files,
@@ -186,7 +186,7 @@ def _show_mutant(suite: Any, names: Sequence[str], mutant: str) -> None:
 
 @command.command()
 @click.option(
-    "--markdown", type=FILE, help="Write the tables into this page, between its marks, and the picture beside it."
+    "--markdown", type=WRITTEN, help="Write the tables into this page, between its marks, and the picture beside it."
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if a published figure is not reached.")
 @scenarios_of_world
@@ -263,7 +263,7 @@ def _print_stats(found: "Stats") -> None:
 
 @command.command()
 @click.argument("runs", nargs=-1, required=True, metavar="[LABEL=]RUN...")
-@click.option("-o", "--out", type=FILE, help="Also write the figures to this file, as JSON.")
+@click.option("-o", "--out", type=WRITTEN, help="Also write the figures to this file, as JSON.")
 @scenario_files
 @as_json
 def difficulty(runs: tuple[str, ...], out: Path | None, places: tuple[Path, ...], as_json: bool) -> None:
@@ -312,7 +312,7 @@ def difficulty(runs: tuple[str, ...], out: Path | None, places: tuple[Path, ...]
     help="A recorded session, a folder of them, or a tape; of any format that 'import' recognises. May be repeated.",
 )
 @click.option("--format", "format_name", default="auto", metavar="FORMAT", help="The format of logs from elsewhere.")
-@click.option("-o", "--out", type=FILE, help="The file to write; otherwise a single draft is printed.")
+@click.option("-o", "--out", type=WRITTEN, help="The file to write; otherwise a single draft is printed.")
 @click.option("--name", help="The draft's name; made from the session's if left out.")
 @scenario_files
 def new(
@@ -382,7 +382,7 @@ def _tell_drafts(made: "DraftedLogs") -> None:
 
 @command.command()
 @click.option("--server", required=True, metavar="COMMAND|URL", help="The MCP server, as you would start it here.")
-@click.option("-o", "--out", type=FILE, required=True, help="The file to write (.yaml).")
+@click.option("-o", "--out", type=WRITTEN, required=True, help="The file to write (.yaml).")
 @click.option("--files", type=FOLDER_HERE, help="A folder that each session gets a copy of, called /sandbox.")
 @click.option("--reset", multiple=True, metavar="COMMAND", help="A shell command before each start. May be repeated.")
 @click.option("--reset-tool", metavar="TOOL", help="A tool of the server that puts its state back; a URL needs one.")
@@ -447,7 +447,7 @@ def draft(
 @click.option("--variant", metavar="NAME", default="base", help="How the scenarios' tools are presented.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Decides the worlds' ids.")
 @click.option("--easiest-first", is_flag=True, help="In the order of how much the shortest solution takes.")
-@click.option("-o", "--out", type=FILE, help="The file to write; otherwise they are printed.")
+@click.option("-o", "--out", type=WRITTEN, help="The file to write; otherwise they are printed.")
 @scenario_files
 def rows(selectors: tuple[str, ...], places: tuple[Path, ...], out: Path | None, **asked: Any) -> None:
     """Write scenarios as rows of a data set.

@@ -20,6 +20,7 @@ from sandbox_mcp.app.cli.options import FILE_HERE, FOLDER, scenarios_of_world, t
 from sandbox_mcp.app.cli.run_options import run_options
 from sandbox_mcp.app.cli.served_session import Play, checked_play, checked_suite, offered
 from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.whole_files import check_writable
 
 if TYPE_CHECKING:
     from sandbox_scenarios import Scenario
@@ -207,6 +208,8 @@ def command(
         "knowledge": chosen_knowledge(given["knowledge"], given["record"], given["replay"]),
     }
     logs = given["log_dir"] or default_log_dir()
+    if state_dir is None:
+        check_log_dir(logs)
     with suppress(KeyboardInterrupt):
         if not http:
             _serve_stdio(SessionManager(suite, log_dir=logs, **options), play, state_dir)
@@ -255,6 +258,20 @@ def default_log_dir() -> Path:
     else:
         base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return base / "sandbox-mcp" / "logs"
+
+
+def check_log_dir(folder: Path) -> None:
+    """See that logs can be written, before a client is served whose first session would fail.
+
+    Raises:
+        SandboxError: they cannot.
+    """
+    try:
+        check_writable(folder)
+    except OSError as error:
+        raise SandboxError(
+            f"cannot write logs to {str(folder)!r}: {error.strerror or error}; choose another with --log-dir"
+        ) from error
 
 
 def _users(given: Mapping[str, Any]) -> Mapping[str, "UserFactory"]:

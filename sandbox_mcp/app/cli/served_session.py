@@ -101,12 +101,7 @@ def offered(manager: "SessionManager", play: Play, state: "StateDir | None" = No
         raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
     if state:
         return state.open(spec)
-    try:
-        return manager.create(spec, manager.user(None, spec.scenario))
-    except OSError as error:
-        raise SandboxError(
-            f"cannot write logs to {str(manager.log_dir)!r}: {error.strerror or error}; choose another with --log-dir"
-        ) from error
+    return manager.create(spec, manager.user(None, spec.scenario))
 
 
 def _check_same(play: Play, spec: "SessionSpec") -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandbox_grader.grading.metrics import families
+from sandbox_grader.grading.metrics import check_figure, families
 from sandbox_grader.grading.scores import KEPT_FROM, UNENDED, Scores
 from sandbox_grader.grading.spending import Spent, spent_in
 from sandbox_grader.reporting.counting import ALIKE
@@ -69,7 +69,8 @@ class Batch:
             ScenarioError: a scenario or variant cannot be used.
             GraderError: there is no such metric.
         """
-        families(names=self.crew.metrics)  # said before anything is played
+        own, named = self.tally.own_metrics, families(names=self.crew.metrics)  # said before anything is played
+        check_figure(self.tally.metric, (*own, *(one for one in named if one.name not in {item.name for item in own})))
         with others_code(f"what agent {self.crew.agent.name!r} says of itself cannot be kept in a log", RunError):
             json_bytes({**self.crew.agent.describe()})
         suite, folder = self.crew.suite, self.crew.folder

@@ -15,6 +15,8 @@ from sandbox_grader.papers.mtu_bench.formulas import percent
 from sandbox_grader.papers.mtu_bench.hearing import SearchableSession
 from sandbox_grader.papers.mtu_bench.rows import OTHER_POLICY, CrashPolicy, Scored, TurnScore, score_turn
 from sandbox_grader.papers.mtu_bench.summary import (
+    DIALOGUE_COLUMNS,
+    TURN_COLUMNS,
     Details,
     columns,
     dialogue_scores,
@@ -41,6 +43,7 @@ class MtuBench:
     parser_crash: CrashPolicy = "no_call"
 
     name = "mtu_bench"
+    figures = (*DIALOGUE_COLUMNS, *(column for column, _ in TURN_COLUMNS), "turns", "right")
     source = "MTU-Bench, section 2.2.2 and appendices D and E; compat: the released code, repaired where it cannot run"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:

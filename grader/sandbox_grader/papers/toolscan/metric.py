@@ -49,6 +49,7 @@ class ToolScan:
     steps_limit: int = 10
 
     name = "toolscan"
+    figures = (*PATTERNS, *FIGURES, "calls_made", "solution")
     source = "ToolScan, sections 3 and 6; compat: Shirley-Kokane/ToolScan cb0168d"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:

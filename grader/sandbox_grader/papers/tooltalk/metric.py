@@ -46,6 +46,7 @@ class ToolTalk:
     free_text: frozenset[str] = USUAL_FREE_TEXT
 
     name = "tooltalk"
+    figures = (*NAMES, *RATIOS, *CLASSES, "success", "unlabelled", "solution")
     source = "ToolTalk (arXiv 2311.10775), sections 3 and 4.2; compat: microsoft/ToolTalk e05f4ce"
 
     def grade(self, subject: Subject, mode: Mode) -> Verdict:
