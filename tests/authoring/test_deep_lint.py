@@ -156,6 +156,35 @@ def test_each_weakness_is_found(tmp_path: Path, mutant: str, text: str, changes:
     assert found[mutant].mend == RULES[found[mutant].rule]
 
 
+FIRST_FILM = """\
+family: mine
+scenarios:
+  - name: mine
+    extends: movies_fox_writer
+    about: Wanted is the first film that somebody directed, of two films of the same year.
+    reference:
+      - turns:
+          - calls:
+              - {tool: get_person_search, arguments: {name: Hiro Halloran}, as: people}
+              - {tool: get_person_crew_credits, arguments: {person: $people.0.person, job: director}, as: films}
+            reply: "It was ${films.0.title}."
+    milestones:
+      - {id: told, message: {content: {facts: [{text: [Copper and Salt]}]}}}
+"""
+
+
+def test_a_first_row_that_is_level_with_the_second_is_found(tmp_path: Path) -> None:
+    ties = [item for item in complaints(tmp_path, FIRST_FILM) if item.rule == "tie"]
+    assert [item.problem for item in ties] == [
+        "a solution takes the first row of get_person_crew_credits, and the second is level with it: year 1989"
+    ]
+
+
+def test_a_list_that_is_told_in_two_rows_has_no_tie(tmp_path: Path) -> None:
+    both = {"It was ${films.0.title}.": "These were ${films.0.title} and ${films.1.title}."}
+    assert [item for item in complaints(tmp_path, FIRST_FILM, both) if item.rule == "tie"] == []
+
+
 def test_the_page_for_authors_tells_every_rule() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "authoring.md").read_text(encoding="utf-8")
     assert [rule for rule in RULES if f"`{rule}`" not in page] == []

@@ -4,6 +4,7 @@ Policy: real sessions, the real scripted user, strict grading; no MCP and no mod
 A complaint says what the mutant did, what it scored, and how to see it again.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,17 +12,18 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from sandbox_grader.milestones.baselines import idle
 from sandbox_grader.milestones.reasons import details
 from sandbox_grader.milestones.strict import evaluate
 from sandbox_scenarios import Suite
+from sandbox_scenarios.checks import references_in
 from sandbox_scenarios.lint import Complaint
 from sandbox_scenarios.variants import BASE
 
 from sandbox_mcp.app.authoring.mutants import Mutant, case_of, depends, mutants_of
-from sandbox_mcp.app.authoring.mutants.mutant import untold
+from sandbox_mcp.app.authoring.mutants.mutant import RehearsedSolution, untold
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.processes import process_pool
@@ -44,6 +46,7 @@ RULES = MappingProxyType(
         "talk": "ask in 'facts' for more than pleasantries, and let replies come 'after' deeds",
         "random": "let milestones name the values that matter",
         "category": "take the category out, or let the world be in a state in which something has to be done first",
+        "tie": "ask for a row that stands alone, or let the wish say what decides between those that are level",
         "drop": "add a milestone that needs the call, or leave the call out of the solution",
         "guess": "make the value one that cannot be guessed, or add a milestone on the call that tells it",
         "stop": "add milestones on what is left out",
@@ -58,6 +61,8 @@ RULES = MappingProxyType(
     }
 )
 """Every rule, and how to mend what breaks it."""
+
+_DATE = re.compile(r"\d{4}-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,9 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
     if scenario.idle_score is not None and evaluate(scenario, idle(scenario)).score == 0:
         problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
         complaints.append(_complaint(suite, name, "idle_score", ("idle_score",), problem))
-    cases = (case_of(stage, number) for number in range(len(scenario.solutions)))
+    cases = [case_of(stage, number) for number in range(len(scenario.solutions))]
+    ties = ((case.number, _tie(case)) for case in cases)
+    complaints += (_complaint(suite, name, "tie", ("reference", number), tie) for number, tie in ties if tie)
     if "state_dependency" in scenario.categories and not any(map(depends, cases)):
         problem = "is in state_dependency, but no call fails if another one before it is left out"
         complaints.append(_complaint(suite, name, "category", ("categories",), problem))
@@ -219,6 +226,38 @@ def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
     mine = _plain(home, stage.rehearse(mutant.solution).world.snapshot)
     solved = (_plain(home, stage.rehearse(solution).world.snapshot) for solution in stage.scenario.solutions)
     return mine != _plain(home, stage.scenario.world) and mine in solved
+
+
+def _tie(case: RehearsedSolution) -> str | None:
+    """Complaint on a solution that takes the first row of an ordered list whose second row is level with it.
+
+    A list is ordered by each column of numbers or dates that only rises or only falls. A level second row leaves the
+    user's "first" or "most" open.
+    """
+    planned = [
+        [turn.reply, *(call.arguments for batch in turn.batches for call in batch)] for turn in case.solution.turns
+    ]
+    taken = {tuple(reference.split(".")[:2]) for reference in references_in(planned)}
+    for made in case.run.done:
+        label = made.call.label
+        value: Any = made.value
+        if (label, "0") not in taken or (label, "1") in taken or not isinstance(value, list):
+            continue
+        rows = [cast("dict[str, Any]", row) for row in cast("list[Any]", value) if isinstance(row, dict)]
+        ordering = [name for name in rows[0] if _orders([row.get(name) for row in rows])] if rows[1:] else []
+        if ordering and all(rows[0][name] == rows[1][name] for name in ordering):
+            level = ", ".join(f"{name} {rows[0][name]}" for name in ordering)
+            return f"a solution takes the first row of {made.call.tool}, and the second is level with it: {level}"
+    return None
+
+
+def _orders(column: Sequence[Any]) -> bool:
+    """True if a column of numbers or dates rises or falls, now and then level."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+    dates = all(isinstance(value, str) and _DATE.match(value) for value in column)
+    return (
+        (numbers or dates) and len(set(column)) > 1 and list(column) in (sorted(column), sorted(column, reverse=True))
+    )
 
 
 def _plain(home: World, state: Snapshot) -> Any:
