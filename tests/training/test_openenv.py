@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from sandbox_scenarios import Suite
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -273,3 +274,18 @@ async def test_what_the_validator_asks_for_is_there() -> None:
         assert (await get("/list_environments")).json() == ["phone"]
         assert (await get("/healthz")).json()["status"] == "ok"
         assert (await get("/openenv/nowhere/metadata")).status_code == 404
+
+
+async def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    """They are read on first use, and may have changed since the server began."""
+    file = tmp_path / "own.yaml"
+    file.write_text("scenarios: [{name: own, extends: wifi_off}]")
+    suite = Suite([file])
+    async with training_server(suite=suite) as running:
+        file.write_text("scenarios: {")
+        answer = await running.http.get("/openenv/phone/metadata")
+        async with running.socket() as connected:
+            told = json.loads(await connected.connection.recv())
+    assert answer.status_code == 500
+    assert "own.yaml" in answer.json()["detail"]
+    assert told["data"]["code"] == "EXECUTION_ERROR"

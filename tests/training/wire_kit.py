@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from sandbox_scenarios import Suite
 from websockets.asyncio.client import ClientConnection, connect
 
 from sandbox_mcp.play.server.app import serving
@@ -61,9 +62,13 @@ class Socket:
 
 @asynccontextmanager
 async def training_server(
-    served: Served | None = None, world: str = "phone", rollouts: Path | None = None, **manager: Any
+    served: Served | None = None,
+    world: str = "phone",
+    rollouts: Path | None = None,
+    suite: Suite = SUITE,
+    **manager: Any,
 ) -> AsyncGenerator[Serving]:
-    sessions, settings = SessionManager(SUITE, batch_window=0, **manager), ServerSettings()
+    sessions, settings = SessionManager(suite, batch_window=0, **manager), ServerSettings()
     kept = Rollouts(rollouts) if rollouts else None
     wires = TrainingWires(settings, served, world, kept).wires()
     headers = {"Authorization": f"Bearer {settings.api_token}"}

@@ -23,7 +23,7 @@ from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.whole_files import check_writable
 
 if TYPE_CHECKING:
-    from sandbox_scenarios import Scenario
+    from sandbox_scenarios import Scenario, Suite
 
     from sandbox_mcp.engine.trajectory import Trajectory
     from sandbox_mcp.play.server.settings import ServerSettings
@@ -348,12 +348,18 @@ class _Pages:
         return SessionPages().page(trajectory, scenario)
 
 
-def _wires(settings: "ServerSettings", given: Mapping[str, Any]) -> "Wires":
-    """The wires of training frameworks."""
+def _wires(settings: "ServerSettings", suite: "Suite", given: Mapping[str, Any]) -> "Wires":
+    """The wires of training frameworks.
+
+    Raises:
+        ScenarioError: a framework is served at the root, and a file of the suite cannot be used.
+    """
     from sandbox_mcp.engine.worlds import DEFAULT
     from sandbox_mcp.play.training.rollouts import Rollouts
     from sandbox_mcp.play.training.wires import TrainingWires
 
+    if given["served"]:
+        suite.worlds_played()  # some seconds where nothing is cached: no client's first request waits for it
     rollouts = Rollouts(given["rollouts"]) if given["rollouts"] else None
     return TrainingWires(settings, given["served"], given["home"] or DEFAULT, rollouts).wires()
 
@@ -401,7 +407,7 @@ def _serve_http(
     base = base_url(listener := listener_on(given["host"], given["port"]))
     _note("control API", f"{base}/api (described at {base}/openapi.json)")
     _note("control API token", f"in {API_TOKEN}" if own else settings.api_token)
-    wires = _wires(settings, given)
+    wires = _wires(settings, manager.suite, given)
     _note("training", base if given["served"] else f"{base}/openenv/WORLD, {base}/nemo-gym")
     if opened is not None:
         _note("agent", base + session_path(opened.token))

@@ -32,6 +32,7 @@ from sandbox_mcp.play.training.openenv import (
 from sandbox_mcp.play.training.tasks import TaskError, TrainingTask, described
 
 _INVALID, _UNKNOWN, _PARAMS, _INTERNAL, _PARSE, _CAPACITY = -32600, -32601, -32602, -32603, -32700, -32000
+_STATUS: Mapping[str, int] = {"CAPACITY_REACHED": 503, "EXECUTION_ERROR": 500}
 SHOWN_PATHS = ("/reset", "/step", "/state", "/schema", "/health", "/metadata", "/mcp")
 
 
@@ -80,12 +81,15 @@ class OpenEnvWire:
         """The world of a request.
 
         Raises:
-            WireError: there is none of that name in the suite.
+            WireError: there is none of that name in the suite, or the suite's files cannot be used.
         """
         world = request.path_params.get("world") or self._home
-        if world not in self._worlds:
-            known = ", ".join(self._worlds)
-            raise WireError("VALIDATION_ERROR", f"no scenario is of world {world!r}; known: {known}")
+        try:
+            known = self._worlds
+        except ScenarioError as error:  # files are read on first use, and may have changed since the server began
+            raise WireError("EXECUTION_ERROR", str(error)) from error
+        if world not in known:
+            raise WireError("VALIDATION_ERROR", f"no scenario is of world {world!r}; known: {', '.join(known)}")
         return world
 
     @cached_property
@@ -237,7 +241,7 @@ class OpenEnvWire:
         try:
             world = self._world(request)
         except WireError as error:
-            return JSONResponse({"detail": str(error)}, 404)
+            return _unknown(error)
         return JSONResponse(await self._rpc(body, None, None, world))
 
     async def _rpc(
@@ -376,7 +380,7 @@ class OpenEnvWire:
             if env.lower() == self._world(request).lower():
                 return None
         except WireError as error:
-            return JSONResponse({"detail": str(error)}, 404)
+            return _unknown(error)
         return JSONResponse({"detail": f"unknown environment {env!r}"}, 404)
 
 
@@ -388,7 +392,7 @@ def _telling(tell: Callable[[Request], Any]) -> Callable[[Request], Any]:
         try:
             return JSONResponse(tell(request))
         except WireError as error:
-            return JSONResponse({"detail": str(error)}, 404)
+            return _unknown(error)
 
     return answer
 
@@ -445,6 +449,11 @@ def _parse_error(problem: Exception) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE, "message": f"Parse error: {problem}", "data": None}}
 
 
+def _unknown(error: WireError) -> Response:
+    """The refusal of a world."""
+    return JSONResponse({"detail": str(error)}, _STATUS.get(error.code, 404))
+
+
 def _refused(error: Exception) -> Response:
-    status = 503 if isinstance(error, WireError) and error.code == "CAPACITY_REACHED" else 422
+    status = _STATUS.get(error.code, 422) if isinstance(error, WireError) else 422
     return JSONResponse({"detail": str(error)}, status)
