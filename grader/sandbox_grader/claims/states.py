@@ -37,6 +37,7 @@ _FAR = 8
 """In a clause of more words without the thing's name, a state is of something else."""
 
 
+@lru_cache(maxsize=1024)
 def letters(name: str) -> str:
     """A name without spaces and signs, in lower case."""
     return re.sub(r"[\W_]", "", name.lower())

@@ -227,12 +227,11 @@ def grade(
             verdicts[family.name] = family.grade(subject, mode) if ours else judged_outside(family, subject, mode)
     except GraderError as error:  # of many logs, it tells in which
         raise GraderError(f"{trajectory.path}: {error}" if trajectory.path else str(error)) from error
-    broken, course = _broken(trajectory), course_of(trajectory)
+    course, broken = course_of(trajectory), _broken(trajectory)
     spoiled = None
     if not broken and not keep_spoiled:  # whatever metrics were asked for
         users = verdicts[USERS] if USERS in verdicts else metric(USERS).grade(subject, mode)
         spoiled = spoiled_by_user(users)
-    filled = f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
     return Scores(
         session=started.session,
         scenario=started.scenario,
@@ -241,7 +240,7 @@ def grade(
         categories=scenario.categories if scenario else started.categories,
         mode=mode,
         verdicts=verdicts,
-        reason=broken or spoiled or filled,
+        reason=broken or spoiled or _filled(course),
         path=trajectory.path,
         spoiled=spoiled is not None,
         ending=ended.reason if ended else UNENDED,
@@ -252,6 +251,15 @@ def grade(
         origin=str((started.origin or {}).get("format", "")),
         course=course,
     )
+
+
+def unscored(trajectory: Trajectory) -> str | None:
+    """Reason for which a session does not count, whatever its user did; None if it does."""
+    return _broken(trajectory) or _filled(course_of(trajectory))
+
+
+def _filled(course: SessionCourse) -> str | None:
+    return f"filled: a model answered {course.filled} of {course.calls} calls" if course.filled else None
 
 
 def _broken(trajectory: Trajectory) -> str | None:

@@ -17,6 +17,7 @@ from sandbox_grader.milestones.baselines import idle, refusing
 from sandbox_grader.milestones.reasons import compat_details, details
 from sandbox_grader.milestones.timeline import turn_count
 from sandbox_grader.milestones.translate import to_case
+from sandbox_mcp.engine.trajectory import Trajectory
 
 NUMBERS = (
     "score", "score_low", "score_high", "milestones", "minefields", "turn_count", "idle", "refusal", "corrected",
@@ -55,12 +56,9 @@ class ToolSandbox:
             GraderError: the scenario's milestones cannot be used.
         """
         scenario, trajectory = subject.scenario, subject.trajectory
-        if scenario is None:
-            return Verdict(inconclusive=NO_SCENARIO)
-        if is_replay(trajectory):
-            return Verdict(inconclusive="prefix replay forgets what was done after every turn, so no end can be judged")
-        if trajectory.started.world is None:
-            return Verdict(inconclusive="the log records no state of the world")
+        lacking = unjudged(scenario, trajectory)
+        if scenario is None or lacking is not None:
+            return Verdict(inconclusive=lacking)
         if mode == "compat":
             translated = to_case(scenario, trajectory)
             case = compat.evaluate(translated.case)
@@ -92,6 +90,15 @@ class ToolSandbox:
             "variants": _grouped((subject.trajectory.started.variant, values) for subject, values in scored),
             "inconclusive": sum(1 for _, verdict in graded if verdict.inconclusive is not None),
         }
+
+
+def unjudged(scenario: Scenario | None, trajectory: Trajectory) -> str | None:
+    """Reason for which no milestones can be judged in a session; None if they can."""
+    if scenario is None:
+        return NO_SCENARIO
+    if is_replay(trajectory):
+        return "prefix replay forgets what was done after every turn, so no end can be judged"
+    return "the log records no state of the world" if trajectory.started.world is None else None
 
 
 def corrected(score: float, refusal: float) -> float | None:

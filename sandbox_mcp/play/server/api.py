@@ -179,7 +179,7 @@ class Api:
 
     async def get_scores(self, request: Request) -> SessionScores | Response:
         """What the session has scored, and earned; the query has families under ``metric``, and a reward's options."""
-        from sandbox_grader.grading.rewards import RewardSpec, graded, reward_from
+        from sandbox_grader.grading.rewards import RewardSpec, graded, reward_of
 
         opened = self._named(request)
         query = request.query_params
@@ -189,7 +189,7 @@ class Api:
             return problem(404, "not_recorded", "this session's log is kept elsewhere")
         scenario = opened.session.spec.scenario
         scores = graded(scenario, log, spec, query.getlist("metric"))
-        earned = reward_from(scores, scenario, log, spec)
+        earned = reward_of(scenario, log, spec)
         return SessionScores(
             over=opened.session.over,
             ending=opened.session.ended,
