@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,32 @@ def test_doubts_of_an_imported_session_are_settled_with_its_state(answer: str, s
         writer.writeheader()
         writer.writerow({**row, "stated": answer})
     assert scored(tmp_path / "logs", "--verdicts", tmp_path / "doubts.csv")["score"] == score
+
+
+@each("name", ["monday.json", "my logs"])
+def test_the_commands_that_a_draft_ends_with_score_the_logs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    if place.suffix:
+        place.write_text(json.dumps(chat('{"status": "cancelled"}')))
+    else:
+        place.mkdir()
+        (place / "a.json").write_text(json.dumps(chat('{"status": "cancelled"}')))
+    told = called("scenarios", "new", "--from", name, "-o", "mine.yaml").stdout.splitlines()
+    commands = [shlex.split(line)[1:] for line in told if line.startswith("sandbox-mcp ")]
+    done = [called(*command, *(["--json", "--no-keep"] if command[0] == "grade" else [])) for command in commands]
+    assert [command[0] for command in commands] == ["import", "grade"]
+    assert json.loads(done[-1].stdout)["score"] == 1.0
+
+
+def test_acts_that_were_sent_together_are_drafted_one_after_the_other(tmp_path: Path) -> None:
+    log = chat('{"status": "cancelled"}')
+    function = {"name": "transfer_order", "arguments": '{"to": "a human"}'}
+    log["messages"][1]["tool_calls"].append({"id": "2", "type": "function", "function": function})
+    log["messages"].insert(3, {"role": "tool", "tool_call_id": "2", "content": "Transferred"})
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    done = called("scenarios", "new", "--from", tmp_path / "a.json", "-o", tmp_path / "mine.yaml")
+    assert (done.exit_code, "its solution scores 1.000" in done.output) == (0, True), done.output

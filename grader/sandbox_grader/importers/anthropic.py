@@ -43,6 +43,8 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> None:
 def _play(builder: SessionBuilder, messages: list[JsonNode]) -> None:
     for message in messages:
         role = message.need("role").string()
+        if "content" not in message.members():
+            message.need("content")
         blocks = blocks_of(message.get("content"), message.members().get("timestamp"))
         if role == "assistant":
             agent_blocks(builder, blocks)

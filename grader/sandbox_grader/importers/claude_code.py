@@ -21,7 +21,7 @@ from sandbox_grader.errors import NothingToImportError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.blocks import Block, agent_blocks, blocks_of, user_blocks
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.claude_tree import QUEUED, Thread, TreeLine, lines_of, threads_of
+from sandbox_grader.importers.reading.claude_tree import QUEUED, Thread, TreeLine, broken_in, lines_of, threads_of
 from sandbox_grader.importers.reading.content import joined
 from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load, read_bytes
 from sandbox_grader.importers.reading.values import decode, seconds, stated
@@ -58,14 +58,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     inner = {file: [other for other in given if _folder(file) in other.parents] for file in given}
     beside = {other for others in inner.values() for other in others}
     for path in (file for file in given if file not in beside):
-        loaded = _loaded(path)
+        loaded = load(path).unfolded()
         doubled: list[JsonNode] = []
         lines = list(lines_of(loaded.nodes, doubled))
         threads = threads_of(lines)
         faults = Faults()
         for other in inner[path]:
             with faults.aside():
-                threads += threads_of(list(lines_of(_loaded(other).nodes, doubled)))
+                threads += threads_of(list(lines_of(load(other).unfolded().nodes, doubled)))
         own = [thread for thread in threads if not thread.sidechain]
         subs = [thread for thread in threads if thread.sidechain] if own else []
         threads = own or threads
@@ -78,13 +78,14 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         noted = (any(map(node.get, ("sessionId", "session_id", "leafUuid"))) for node in nodes)
         if not threads and not all(noted):  # lines that the host writes for itself are a session, if an empty one
             raise NothingToImportError(str(path), None, "holds no message of a user or an agent")
-        kinds = Counter(str(node.value["type"]) for node in nodes) - Counter(line.kind for line in lines if line.typed)
+        kinds = Counter(str(node.value["type"]) for node in nodes if not broken_in(node))
+        kinds -= Counter(line.kind for line in lines if line.typed)
         of_thread = _by_starter(own, subs)
         for number, thread in enumerate(threads):
             builder = SessionBuilder("claude-code", str(path), path.stem, loaded.losses)
             if number == 0:
                 for node in doubled:
-                    what = "has the uuid of an earlier line and another message" if node.is_object else "is no object"
+                    what = broken_in(node) or "has the uuid of an earlier line and another message"
                     builder.lose(node, f"{what}; it is left out")
                 for kind in sorted(kinds.keys() - {"user", "assistant"}):
                     told = f"lines of type {kind!r} ({kinds[kind]})"
@@ -107,13 +108,6 @@ def files(path: Path) -> list[Path]:
 def _folder(path: Path) -> Path:
     """Where the files of a session's sub-agents are, however deep."""
     return path.with_suffix("") / "subagents"
-
-
-def _loaded(path: Path) -> Loaded:
-    loaded = load(path)
-    if not loaded.lines and loaded.nodes[0].is_array:
-        return replace(loaded, nodes=tuple(loaded.nodes[0].items()))
-    return loaded
 
 
 def _by_starter(own: Sequence[Thread], subs: Sequence[Thread]) -> dict[int, list[Thread]]:

@@ -8,6 +8,7 @@ of sub-agents that are read with that of their session are part of it, at their 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -25,6 +26,7 @@ from sandbox_grader.importers.reading.values import decode, stated
 from sandbox_mcp.engine.plurals import counted
 
 ITEM, HEAD, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
+KINDS = frozenset({ITEM, HEAD, EVENT, TURN, COMPACTED})
 _HEADING: Final = re.compile(
     r"(?:[A-Z][A-Za-z ]{1,30}: [^\n]{0,80}\n|Process exited with code -?\d{1,9}\n|Process running [^\n]{0,80}\n){1,8}"
     r"Output:\n?"
@@ -40,7 +42,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         ImportFormatError: a file is not a rollout, or holds no item of a conversation.
     """
     names = Names()
-    rollouts = [(path, *_lines(load(path), path)) for path in paths]
+    rollouts = [(path, *_lines(load(path).unfolded(), path)) for path in paths]
     heads = {id_ for _, lines, _ in rollouts if (id_ := _head_of(lines).string_at("id"))}
     inner: dict[str, list[list[JsonNode]]] = {}
     for _, lines, _ in rollouts:
@@ -54,6 +56,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         builder = SessionBuilder("codex", str(path), "", loaded.losses)
         if _started_by(head) is not None:
             builder.origin["parent"] = _started_by(head)
+        for node in (node for node in loaded.nodes if not node.is_object):
+            builder.lose(node, "is no object; it is left out")
         subs = _below(str(head.members().get("id")), inner)
         _play(builder, lines, subs)
         if builder.last is None:
@@ -116,12 +120,19 @@ def _play(builder: SessionBuilder, lines: list[JsonNode], subs: list[list[JsonNo
                 written.append((player, line.string_at("timestamp"), payload))
             elif _kind(line) == COMPACTED:
                 builder.lose(line, "the history was compacted here; what the model was shown after it is a summary")
+        _lose_unknown(told, builder)
         spent, requests = _spent(told)
         builder.spend(spent, requests=requests)
     if subs and all(stamp for _, stamp, _ in written):
         written.sort(key=lambda item: item[1] or "")
     for player, group in groupby(written, key=lambda item: item[0]):
         player.play_at([(stamp, item) for _, stamp, item in group])
+
+
+def _lose_unknown(lines: list[JsonNode], builder: SessionBuilder) -> None:
+    for kind, times in Counter(map(_kind, lines)).items():
+        if kind not in KINDS:
+            builder.lose(f"lines of type {kind!r} ({times})", "what the host noted for itself is not kept")
 
 
 def _kept(lines: list[JsonNode], builder: SessionBuilder) -> list[JsonNode]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Faults, Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder, stem
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_array, is_object, load, shown
 from sandbox_grader.importers.reading.manners import words_of
 from sandbox_grader.importers.reading.values import arguments_of, decode, encode, failure, parsed, stated
 
@@ -32,6 +32,8 @@ MOST_TOLD = 8
 """How many faults of a mapping are told at once."""
 OTHERS = "others"
 """The key under which the formats' file has the marks of those that have a module of their own."""
+FIRST = 40
+"""So many lines or elements are looked at, because some hosts begin with records about themselves."""
 FORMATS = Path(__file__).with_name("formats.yaml")
 
 Conditions = dict[str, Any]
@@ -125,7 +127,7 @@ class LogMapping(_MappedPart):
     tools: MappedTools | None = None
     usage: list[str] = Field(default_factory=list[str])
     origin: list[str] = Field(default_factory=list[str])
-    marks: list[str] = Field(default_factory=list[str])
+    marks: list[str | Conditions] = Field(default_factory=list[str | Conditions])
     about: str = ""
 
     @model_validator(mode="after")
@@ -156,9 +158,17 @@ def formats() -> Mapping[str, LogMapping]:
 
 
 def recognised(node: JsonNode) -> str | None:
-    """The format that a document, or a line, is most likely of; None where it has the marks of none."""
-    marks: dict[str, list[str]] = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
-    return next((name for name, places in marks.items() if any(True for at in places for _ in _all(node, at))), None)
+    """The format that a document, a line, or an array of either is most likely of; None without the marks of any."""
+    marks = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
+    found = (name for name, of_it in marks.items() if any(_is_marked(node, mark) for mark in of_it))
+    inside = (recognised(item) for item in node.items()[:FIRST]) if node.is_array else ()
+    return next(found, None) or next(filter(None, inside), None)
+
+
+def _is_marked(node: JsonNode, mark: str | Conditions) -> bool:
+    """True if a place of a mark is there, or has one of the values that the mark wants."""
+    wanted: Conditions = mark if is_object(mark) else {str(mark): None}
+    return any(value is None or _fits(at.value, value) for place, value in wanted.items() for at in _all(node, place))
 
 
 def _yaml(path: Path) -> Any:
@@ -204,7 +214,8 @@ def read(paths: Sequence[Path], mapping: LogMapping, format_: str = "any") -> It
 def _sessions(loaded: Loaded, mapping: LogMapping, faults: Faults) -> Iterator[tuple[JsonNode, list[JsonNode]]]:
     """The sessions of a file with their records; a list named by ``.`` is one session, on lines or not."""
     holders = [place for place in mapping.events if place != DOCUMENT]
-    if DOCUMENT in mapping.events and loaded.lines and not any(_held(node, holders) for node in loaded.nodes):
+    apart = any(node.is_array or _held(node, holders) for node in loaded.nodes)
+    if DOCUMENT in mapping.events and loaded.lines and not apart:
         yield loaded.nodes[0], list(loaded.nodes)
         return
     for document in loaded.nodes:
@@ -218,8 +229,8 @@ def _sessions(loaded: Loaded, mapping: LogMapping, faults: Faults) -> Iterator[t
                 with faults.aside():
                     records = session.items() if bare else _held(session, holders)
                     if not records and not any(_at(session, place) for place in holders):
-                        told = f"has nothing at {' or '.join(map(repr, holders))}"
-                        raise session.fail(f"{told}, where the mapping says that the events are")
+                        place = " or ".join(map(repr, holders)) or f"a list {DOCUMENT!r}"
+                        raise session.fail(f"has nothing at {place}, where the mapping says that the events are")
                     yield session, records
 
 
@@ -272,6 +283,8 @@ class _Player:
             builder.say("system", "agent", text)
         for record in _latest(records, mapping.key):
             self._record(record)
+        if builder.last is None:
+            raise session.empty("holds no message and no call")
         for place in mapping.usage if session.is_object else ():
             builder.spend(_at(session, place))
         for kind, count in self._left.items():
@@ -323,12 +336,17 @@ class _Player:
         there = [(what, rule) for what, rule in own if self._is_there(record, rule, lists)]
         late = [(what, rule) for what, rule in there if what in ("call", "result") or getattr(rule, "after", False)]
         if not there and not any(lists.values()):
-            named = [rule.text if isinstance(rule, MappedText) else getattr(rule, "name", None) for _, rule in own]
-            what = "a text" if any(isinstance(rule, MappedText) for _, rule in own) else "a name"
-            raise record.fail(f"has nothing at {named[0]!r}, where the mapping says that {what} is")
+            text = next((rule.text for _, rule in own if isinstance(rule, MappedText)), None)
+            name = next((rule.name for _, rule in own if isinstance(rule, MappedCall)), None)
+            place, what = (text, "a text") if text else (name, "a name") if name else (next(iter(lists)), "a list")
+            raise record.fail(f"has nothing at {place!r}, where the mapping says that {what} is")
+        texts = {rule.text for _, rule in there if isinstance(rule, MappedText)}
+        for each, items in lists.items():
+            if items is not None and isinstance(items.value, str | int | float) and items.value and each not in texts:
+                raise items.fail(f"expected an array, found {shown(items.value)}")
         yield from ((what, rule, record) for what, rule in there if (what, rule) not in late)
         for each, items in lists.items():
-            for item in map(parsed, items.items() if items is not None and items.is_array else ()):
+            for item in map(parsed, items.each() if items and not isinstance(items.value, str | None) else ()):
                 taken = [(what, rule) for what, rule in rules if rule.each == each and _holds(item, rule.where)]
                 if any(_holds(item, rule) for rule in self.mapping.breaks):
                     yield "break", None, item

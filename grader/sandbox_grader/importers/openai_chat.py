@@ -53,7 +53,7 @@ def _play_holder(builder: SessionBuilder, holder: JsonNode) -> Ending | None:
         builder.say("user", "agent", prompt.string())
     else:
         chats.play(builder, prompt.items())
-    completion = holder.get("completion")  # what a rollout of verifiers has beside its prompt
+    completion = holder.get("completion") or request.get("completion")  # as a rollout of verifiers
     if completion is not None:
         chats.play(builder, completion.items())
     builder.spend(response.object_at("usage") or holder.object_at("token_usage"))

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from sandbox_grader.errors import NothingToImportError
-from sandbox_grader.importers.base import Faults, Imported
+from sandbox_grader.importers.base import Faults, Imported, Loss
 from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import TEXTS, joined
@@ -61,7 +61,10 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
     names = Names()
     for path in paths:
         loaded = load(path)
-        spans = spans_of(loaded)
+        exported = spans_of(loaded)
+        spans = list({encode(span.node.value): span for span in exported}.values())
+        twice, losses = len(exported) - len(spans), list(loaded.losses)
+        losses += [Loss(f"spans ({twice})", "exported twice; they count once")] if twice else []
         sessions = sessions_in(spans)
         if not sessions:
             others = [f"; its attributes {name!r} {why}" for name, why in _unread(spans).items()]
@@ -70,7 +73,7 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         faults = Faults()
         for conversation, agents in sessions.items():
             with faults.aside():
-                builder = SessionBuilder("otel", str(path), stem(path), loaded.losses)
+                builder = SessionBuilder("otel", str(path), stem(path), losses)
                 yield _session(conversation, agents, builder, names)
         faults.tell()
 

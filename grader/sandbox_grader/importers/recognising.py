@@ -1,22 +1,23 @@
 """Imports files of any known format, each by the marks it has.
 
-Policy: a format is recognised by what only it has, in one of the first lines; a file that has the marks of none is
-named and left out.
+Policy: a format is recognised by what only it has, in one of the first lines. Where nothing was called several formats
+look alike: the one that loses least of the messages reads them. A file that is neither is named and left out.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from sandbox_grader.errors import NothingToImportError
+from sandbox_grader.errors import ImportFormatError, NothingToImportError
 from sandbox_grader.importers import importer
 from sandbox_grader.importers.base import Imported
-from sandbox_grader.importers.mapped import recognised
+from sandbox_grader.importers.mapped import FIRST, recognised
 from sandbox_grader.importers.reading.json_values import load
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj", ".eval", ".gz")
 """Ends of the names of files that are looked at in a folder."""
-FIRST = 40
-"""So many lines are looked at, because some hosts begin with lines about themselves."""
+PLAIN = ("openai-chat", "openai-responses", "anthropic", "converse", "vercel", "gemini")
+"""Formats whose messages look alike where nothing was called."""
 UNKNOWN = "has the marks of no format that is known here; see 'import --help', and 'any' for JSON of your own"
 
 
@@ -43,7 +44,16 @@ def format_in(path: Path) -> str | None:
     if path.suffix == ".eval":
         return "inspect"
     nodes = load(path).nodes[:FIRST]
-    return next((name for node in nodes if (name := recognised(node)) is not None), None)
+    return next((name for node in nodes if (name := recognised(node)) is not None), None) or _plain_in(path)
+
+
+def _plain_in(path: Path) -> str | None:
+    """The format of messages without calls: the one that reads all of them with the fewest losses."""
+    found: list[tuple[int, str]] = []
+    for name in PLAIN:
+        with suppress(ImportFormatError):
+            found.append((sum(len(session.losses) for session in importer(name)([path])), name))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def read(paths: Sequence[Path]) -> Iterator[Imported]:

@@ -1,6 +1,7 @@
 """``sandbox-mcp scenarios``: what there is to play."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -327,7 +328,7 @@ def new(
     """
     from sandbox_mcp.app.authoring.drafting import draft, prove
     from sandbox_mcp.app.authoring.drafting.from_logs import draft_logs, draft_tape
-    from sandbox_mcp.app.authoring.drafting.sources import is_tape, sessions_in
+    from sandbox_mcp.app.authoring.drafting.sources import is_tape, sessions_in, to_import
     from sandbox_mcp.app.authoring.drafting.words import snake
 
     if out is not None and out.exists():
@@ -337,11 +338,14 @@ def new(
     if is_tape(first):
         if others:
             raise click.UsageError("one tape at a time; --from names several")
-        _tell_drafts(draft_tape(first, suite, _needed(out), name or snake(_needed(out).stem)))
+        _tell_drafts(draft_tape(first, suite, _needed(out), name or snake(_needed(out).stem)), "LOGS")
         return
     sessions = sessions_in(sources, format_name, suite, warn)
     if len(sessions) > 1 or sessions[0].started.world is None:
-        _tell_drafts(draft_logs(sessions, suite, _needed(out), name or snake(_needed(out).stem)))
+        made = draft_logs(sessions, suite, _needed(out), name or snake(_needed(out).stem))
+        given, foreign = shlex.join(map(str, sources)), to_import(sources, format_name)
+        imported = (f"sandbox-mcp import {format_name} {given} -o imported",) if foreign else ()
+        _tell_drafts(made, "imported" if foreign else given, *imported)
         return
     folder = out and out.resolve().parent
     made = draft(sessions[0], suite, name or f"{sessions[0].started.scenario}_draft", folder)
@@ -369,13 +373,14 @@ def _told(name: str, proof: "Proof") -> str:
     return f"scenario {name!r}; its solution scores {proof.score:.3f}, and {ending}"
 
 
-def _tell_drafts(made: "DraftedLogs") -> None:
+def _tell_drafts(made: "DraftedLogs", logs: str, *before: str) -> None:
     for name, why in made.left_out.items():
         click.echo(f"left out: {name}: {why}", err=True)
     for name, proof in made.proofs.items():
         click.echo(f"{made.path}: {_told(name, proof)}", err=True)
     click.echo(f"{counted(len(made.proofs), 'scenario')} in {made.path}; read and mend, then:")
-    click.echo(f"sandbox-mcp grade LOGS --scenarios {made.path}")
+    for line in (*before, f"sandbox-mcp grade {logs} --scenarios {shlex.quote(str(made.path))}"):
+        click.echo(line)
     if not made.holds:
         raise click.exceptions.Exit(1)
 

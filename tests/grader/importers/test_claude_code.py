@@ -435,9 +435,18 @@ class TestFiles:
         with pytest.raises(ImportFormatError, match="holds no message of a user or an agent"):
             read("claude-code", [{"type": "thing"}])
 
-    def test_a_line_without_type(self):
-        with pytest.raises(ImportFormatError, match=r"log.jsonl:2: lacks 'type'"):
-            read("claude-code", [line("u", None, "user", "Hi"), {"uuid": "x"}])
+    @each(
+        ("broken", "told"),
+        [
+            ({"uuid": "x"}, "line 2: has no 'type'; it is left out"),
+            (["x"], "line 2: is no object; it is left out"),
+            ({"type": "user", "uuid": "x", "message": {"role": "user"}}, "line 2: has a message without 'content'"),
+        ],
+    )
+    def test_a_broken_line_is_named_and_loses_no_other(self, broken, told):
+        session = read_one("claude-code", [line("u", None, "user", "Hi"), broken])
+        assert told in lost(session)
+        assert len(said(session)) == 1
 
     def test_a_line_without_message(self):
         with pytest.raises(ImportFormatError, match=r"log.jsonl:1: lacks 'message'"):

@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from sandbox_grader.errors import ImportFormatError
-from sandbox_grader.importers import importer, mapped
+from sandbox_grader.importers import Imported, importer, mapped
 from sandbox_grader.importers.reading.json_values import JsonNode, load
 
 from tests.each import each
@@ -299,3 +300,79 @@ def test_a_request_to_gemini_that_forces_calls_is_no_request_to_converse() -> No
     asked = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "toolConfig": {"functionCallingConfig": {}}}
 
     assert mapped.recognised(JsonNode(asked, "f")) == "gemini"
+
+
+def read_any(value: Any, name: str) -> list[Imported]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(json.dumps(value))
+        return list(importer("auto")([path]))
+
+
+HI, HELLO = {"text": "Hi."}, {"text": "Hello."}
+OF_TEXT = {"type": "text"}
+WITHOUT_CALLS: list[tuple[str, Any]] = [
+    ("openai-chat", [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]),
+    (
+        "openai-chat",
+        [{"role": "user", "content": [OF_TEXT | HI]}, {"role": "assistant", "content": [OF_TEXT | HELLO]}],
+    ),
+    ("converse", [{"role": "user", "content": [HI]}, {"role": "assistant", "content": [HELLO]}]),
+    ("gemini", [{"role": "user", "parts": [HI]}, {"role": "model", "parts": [HELLO]}]),
+]
+
+
+@each(("format_", "messages"), WITHOUT_CALLS)
+@each("held", ["messages", None])
+def test_a_conversation_without_calls_is_recognised_by_the_format_that_loses_nothing(
+    format_: str, messages: Any, held: str | None
+) -> None:
+    [session] = read_any({held: messages} if held and format_ != "gemini" else messages, "log.json")
+    assert [text[2] for text in said(session)] == ["Hi.", "Hello."]
+    assert started(session).origin["format"] == format_
+
+
+@each("format_", ["converse", "vercel", "gemini", "langchain", "pydantic-ai", "agentdojo", "opencode"])
+def test_sessions_in_an_array_are_told_from_messages_in_one(format_: str, tmp_path: Path) -> None:
+    written = WRITERS[format_](TALK)
+    found = read_any([written, written], "log.json") if isinstance(written, dict) else []
+    assert all(len(calls(session)) == 2 for session in found)
+    assert len(found) == (2 if isinstance(written, dict) else 0)
+
+
+@each("host", ["claude-code", "codex"])
+def test_lines_of_a_host_may_stand_in_an_array(host: str) -> None:
+    _, lines = SAMPLES[host]
+    assert len(read_any(lines, "log.json")) == len(read(host, lines))
+
+
+@each("format_", OWN)
+def test_a_record_that_no_rule_knows_is_never_left_out_in_silence(format_: str) -> None:
+    written = WRITERS[format_](TALK)
+    place = next((name for name in ("messages", "contents", "events", "history") if name in written), None)
+    records = written[place] if place and isinstance(written, dict) else written
+    if isinstance(records, list):
+        records.insert(1, {"brand": "new", "payload": {"told": "something"}})
+        try:
+            [session] = read(format_, written)
+        except ImportFormatError:
+            return
+        assert "no rule of the mapping takes" in lost(session)
+
+
+def test_a_file_of_which_no_rule_takes_anything_is_refused() -> None:
+    with pytest.raises(ImportFormatError, match="holds no message and no call"):
+        read("langchain", {"messages": [{"type": "brand-new", "content": "x"}]})
+
+
+@each("format_", ["converse", "pydantic-ai"])
+def test_a_chat_of_another_format_is_refused_in_words(format_: str) -> None:
+    with pytest.raises(ImportFormatError, match=r"expected an array|holds no message"):
+        read(format_, [{"role": "user", "content": "Hi."}])
+
+
+def test_a_message_that_says_its_type_is_none_of_langchain() -> None:
+    asked = {"type": "message", "role": "user", "content": "Hi."}
+    used = {"type": "tool_use", "id": "t", "name": "find", "input": {}}
+    answers = [{"type": "message", "role": "assistant", "content": [used]}]
+    assert mapped.recognised(JsonNode({"messages": [asked, *answers]}, "f")) == "anthropic"

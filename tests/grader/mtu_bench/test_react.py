@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sandbox_grader.importers.reading.react import read_object, read_react
+from sandbox_grader.papers.mtu_bench.react import read_object, read_react
 
 from tests.each import each
 

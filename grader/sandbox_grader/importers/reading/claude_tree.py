@@ -104,15 +104,12 @@ def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[Tr
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
 
     A host that goes on with a session writes its lines again. Those that have a ``uuid`` again with another message go
-    to ``left_out``, and so does what is not an object.
-
-    Raises:
-        ImportFormatError: a line lacks ``type``.
+    to ``left_out``, and so does what is no line of a host.
     """
     seen: dict[str, Any] = {}
     last: str | None = None
     for index, node in enumerate(nodes):
-        if not node.is_object:
+        if broken_in(node) is not None:
             left_out.append(node)
             continue
         kind = node.need("type").string()
@@ -136,6 +133,16 @@ def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[Tr
         if not aside:
             last = uuid
         yield line
+
+
+def broken_in(node: JsonNode) -> str | None:
+    """Fault for which a line cannot be one of a host's; None where it has none."""
+    if not node.is_object:
+        return "is no object"
+    message = node.object_at("message")
+    if message is not None and message.get("role") is not None and "content" not in message.members():
+        return "has a message without 'content'"
+    return None if isinstance(node.members().get("type"), str) else "has no 'type'"
 
 
 def threads_of(lines: Sequence[TreeLine]) -> list[Thread]:

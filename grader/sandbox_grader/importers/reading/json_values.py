@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -188,6 +188,11 @@ class Loaded:
         for second in self.nodes[1:2]:
             raise second.fail("begins a second document; expected one in the file")
         return self.nodes[0]
+
+    def unfolded(self) -> "Loaded":
+        """The content with the elements of its one array in the place of lines."""
+        array = len(self.nodes) == 1 and self.nodes[0].is_array
+        return replace(self, nodes=tuple(self.nodes[0].items())) if array else self
 
 
 def shown(value: Any) -> str:

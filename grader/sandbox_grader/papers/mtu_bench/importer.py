@@ -16,12 +16,12 @@ from typing import Any, Final
 
 from sandbox_grader.importers.base import Imported
 from sandbox_grader.importers.reading.build import CallOutcome, Names, SessionBuilder
-from sandbox_grader.importers.reading.react import TextCall, read_react
 from sandbox_grader.importers.reading.values import Given, stated
 from sandbox_grader.papers.mtu_bench.dialogue import CALLS, FORMAT
 from sandbox_grader.papers.mtu_bench.hearing import HeardSoFar, words_of
 from sandbox_grader.papers.mtu_bench.published.files import BenchmarkRow, DialogueRows, Response, dialogues
 from sandbox_grader.papers.mtu_bench.published.prompt import OfferedTool, read_history
+from sandbox_grader.papers.mtu_bench.react import TextCall, read_react
 from sandbox_mcp.engine.trajectory import CallError, ReferenceCall, ReferenceTurn
 
 MOST_PARAMETERS, MOST_TOOLS, LONGEST_NONSENSE = 6, 4, 5

@@ -202,10 +202,11 @@ def _as_taped(session: Trajectory, tape: Tape) -> Trajectory:
             continue
         refused = result.get("isError") is True
         error = CallError(kind="execution", type="RecordedError", message=text_of(result)) if refused else None
-        events.append(
-            replace(event, tool=event.called, result=None if refused else value_of(result), error=error, changes=())
-        )
-        if tape.tools[event.called].acts and not refused:
+        acts = tape.tools[event.called].acts
+        # Acts that were sent together would race, and a tape answers them in the order that was recorded alone.
+        batch, result = f"{event.batch}/{event.seq}" if acts else event.batch, None if refused else value_of(result)
+        events.append(replace(event, tool=event.called, batch=batch, result=result, error=error, changes=()))
+        if acts and not refused:
             after = (*after, asked)
     started = replace(session.started, world=None)
     return replace(session, started=started, events=tuple(events))

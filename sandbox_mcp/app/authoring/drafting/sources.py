@@ -55,6 +55,11 @@ def sessions_in(paths: Sequence[Path], format_name: str, suite: Suite, tell: Cal
     return found
 
 
+def to_import(paths: Sequence[Path], format_name: str) -> bool:
+    """True if some of these files hold sessions from elsewhere, which are imported before they are graded."""
+    return not all(map(_is_ours, _each(paths, format_name)))
+
+
 def _each(paths: Sequence[Path], format_name: str) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sandbox_grader.importers.reading.json_values import is_array, is_object
-from sandbox_grader.importers.reading.react import read_object, read_react
+from sandbox_grader.papers.mtu_bench.react import read_object, read_react
 
 _TURN: Final = "\nUser:"
 _DIALOGUE: Final = re.compile(r"\n(?:History Dialog[ \t]*:|User:|user:)")
