@@ -49,11 +49,12 @@ def turns(path: Path, suite: Suite) -> list[HeardTurn] | None:
     """The turns of a log; None if its scenario opens with other words by now."""
     log = read_trajectory(path)
     scenario = suite.get(log.started.scenario)
-    user = ScriptedUser.of(scenario.user, scenario.clock)
-    session = Session(SessionSpec(scenario, variant=log.started.variant, seed=log.started.seed), user, MemoryLog())
+    spec = SessionSpec(scenario, variant=log.started.variant, seed=log.started.seed)
+    user = ScriptedUser.of(spec.user, scenario.clock)
+    session = Session(spec, user, MemoryLog())
     session.restore(replace(log, started=replace(log.started, digest=scenario.digest)))
     lines = session.dialogue
-    if not lines or lines[0].text != scenario.user.opening:
+    if not lines or lines[0].text != spec.user.opening:
         return None
     return [
         HeardTurn(

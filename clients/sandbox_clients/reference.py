@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sandbox_scenarios.model import Solution
+from sandbox_scenarios.personas import insists, is_vague
 from sandbox_scenarios.plan import as_text, fill, ready, refusal
 
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, ToolRequest, Tools
 
+WHAT = "Gladly. What exactly do you need?"
+"""Question to a vague user."""
 NOTHING_LEFT = "I have nothing to add to that."
 
 
@@ -25,8 +28,19 @@ class _Playing:
     tools: Tools
     results: dict[str, Any] = field(default_factory=dict[str, Any])
     turns: int = 0
+    said: str = ""
 
-    async def turn(self, message: str) -> AgentTurn:  # noqa: ARG002 - the solution knows what the user says
+    async def turn(self, message: str) -> AgentTurn:
+        """Play the next turn of the solution, which knows what the user says, but not under which personas."""
+        if not self.turns and is_vague(message):
+            return AgentTurn(WHAT)
+        if self.turns and insists(message):
+            return AgentTurn(self.said)
+        answer = await self._next()
+        self.said = answer.text
+        return answer
+
+    async def _next(self) -> AgentTurn:
         position, self.turns = self.turns, self.turns + 1
         if position >= len(self.solution.turns):
             return AgentTurn(NOTHING_LEFT)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sandbox_mcp.engine.tools import World
 from sandbox_mcp.engine.tools.injected import FaultRule
@@ -238,12 +238,27 @@ class Exchange:
     agent: str
 
 
+Persona = Literal["vague", "pushes", "talkative", "mistaken", "changes_mind"]
+"""A manner in which a user says what it wants; :mod:`sandbox_scenarios.personas` tells each."""
+PERSONAS: tuple[Persona, ...] = get_args(Persona)
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """Words that a mistaken user ``says`` where it ``means`` others, until it notices."""
+
+    says: str
+    means: str
+
+
 @dataclass(frozen=True, slots=True)
 class UserSpec:
     """Everything about the simulated user. None of it is ever visible to the agent but what the user says.
 
     ``wants_not`` are sentences on what it refuses whenever proposed, done for it, or in need of its leave.
     ``prompt`` is what a model that plays the user is told instead of all this, where the scenario comes from elsewhere.
+    ``personas`` are its manners, ``slips`` what it says wrongly as a mistaken user, ``changes`` what it comes to want
+    instead as one that changes its mind. ``wish`` is all it wants where its opening does not say that.
     """
 
     goal: str
@@ -254,6 +269,10 @@ class UserSpec:
     demonstration: tuple[Exchange, ...] = ()
     script: Script = Script()
     prompt: str = ""
+    personas: tuple[Persona, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    changes: tuple[str, ...] = ()
+    wish: str = ""
 
     @property
     def knows_date(self) -> bool:

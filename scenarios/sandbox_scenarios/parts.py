@@ -27,13 +27,16 @@ from sandbox_scenarios.model import (
     Measure,
     MessageConstraint,
     Milestone,
+    Persona,
     PlannedAct,
     PlannedCall,
     PlannedTurn,
     Script,
+    Slip,
     TableConstraint,
     UserSpec,
 )  # fmt: skip
+from sandbox_scenarios.personas import NEEDS
 from sandbox_scenarios.problem import PartPath, ProblemError, at, closest
 from sandbox_scenarios.rows import ScenarioRows, cell_of
 from sandbox_scenarios.schema import (
@@ -118,6 +121,9 @@ class ScenarioParts:
             wants_not=tuple(raw.wants_not),
             demonstration=tuple(Exchange(item.user, item.agent) for item in raw.demonstration),
             prompt=raw.prompt or "",
+            personas=self._personas(raw),
+            slips=tuple(Slip(item.says, item.means) for item in raw.slips),
+            changes=tuple(raw.changes),
             script=Script(
                 answers=tuple(
                     Answer(tuple(item.about), self._line(item, ("user", "script", "answers", i), does, when))
@@ -136,6 +142,18 @@ class ScenarioParts:
                 when=when,
             ),
         )
+
+    def _personas(self, raw: RawUser) -> tuple[Persona, ...]:
+        """The personas of a brief, with what each of them needs."""
+        named: list[Persona] = raw.persona if isinstance(raw.persona, list) else [raw.persona]
+        for persona, needed in NEEDS.items():
+            if persona in named and not getattr(raw, needed):
+                raise ProblemError(("user", "persona"), f"a user who is {persona!r} needs {needed!r}, which say how")
+        for index, slip in enumerate(raw.slips):
+            if slip.means not in (raw.opening or ""):
+                told = f"{slip.means!r} does not stand in the opening, so that nothing can be said in its place"
+                raise ProblemError(("user", "slips", index, "means"), told)
+        return tuple(dict.fromkeys(named))
 
     def _line(self, raw: RawLine, where: PartPath, does: dict[str, PlannedAct], when: dict[str, WorldCondition]) -> str:
         """Line of the user at this place; its act and its condition are noted under these words."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sandbox_mcp.engine.tools.injected import FaultName
-from sandbox_scenarios.model import Category, Judging
+from sandbox_scenarios.model import Category, Judging, Persona
 
 
 class Strict(BaseModel):
@@ -87,6 +87,13 @@ class RawExchange(Strict):
     agent: str
 
 
+class RawSlip(Strict):
+    """Words that a mistaken user says where it means others."""
+
+    says: str = Field(min_length=1)
+    means: str = Field(min_length=1)
+
+
 class RawUser(Strict):
     """The simulated user."""
 
@@ -98,6 +105,9 @@ class RawUser(Strict):
     demonstration: list[RawExchange] = []
     script: RawScript = RawScript()
     prompt: str | None = None
+    persona: Persona | list[Persona] = []
+    slips: list[RawSlip] = []
+    changes: list[str] = []
 
 
 class RawCall(Strict):

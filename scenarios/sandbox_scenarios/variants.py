@@ -18,7 +18,7 @@ from sandbox_mcp.engine.tools.free_text import ACT, act_tool
 from sandbox_mcp.engine.world.faults import Telling
 from sandbox_scenarios.errors import ScenarioError
 from sandbox_scenarios.injections import injection
-from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.model import PERSONAS, Persona, Scenario
 
 BASE = "base"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -187,8 +187,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 
 
 UNDER = "+"
-"""Stands in a variant's name before each kind of fault that its calls get, and before the number of an injection:
-``base+after0.2+slow0.1``, ``base+injection3``."""
+"""Stands in a variant's name before each kind of fault that its calls get, before the number of an injection, and
+before each manner of its user: ``base+after0.2+slow0.1``, ``base+injection3``, ``base+vague``."""
 _INJECTION = re.compile(r"injection([1-9][0-9]{0,5})")
 _KIND = re.compile(r"([a-z_]+)([0-9.]*)")
 
@@ -211,7 +211,11 @@ def under_faults(name: str, kinds: Sequence[str]) -> str:
 
 def is_under_faults(name: str) -> bool:
     """True if calls of this variant get faults."""
-    return any(not _INJECTION.fullmatch(part) for part in name.split(UNDER)[1:])
+    return any(map(_is_fault, name.split(UNDER)[1:]))
+
+
+def _is_fault(part: str) -> bool:
+    return part not in PERSONAS and not _INJECTION.fullmatch(part)
 
 
 def injected(name: str, number: int) -> str:
@@ -225,9 +229,25 @@ def injection_in(name: str) -> int:
     return int(found[0][1]) if found else 0
 
 
+def with_persona(name: str, persona: Persona) -> str:
+    """Name of a variant whose user has this manner; the name itself where it has it already."""
+    return name if persona in personas_in(name) else f"{name}{UNDER}{persona}"
+
+
+def personas_in(name: str) -> tuple[Persona, ...]:
+    """The manners that the user of this variant has beside those in its brief."""
+    asked = name.split(UNDER)[1:] if UNDER in name else ()
+    return tuple(persona for persona in PERSONAS if persona in asked)
+
+
+def undisturbed(name: str) -> str:
+    """The variant without faults and injection, under the same personas."""
+    return UNDER.join((name.partition(UNDER)[0], *personas_in(name)))
+
+
 @lru_cache(maxsize=1024)
 def without_faults(name: str) -> tuple[str, Mapping[str, float]]:
-    """The variant in a name, without faults and injection, and the rates of the faults that its calls get.
+    """The variant in a name, without faults, injection and personas, and the rates of the faults that its calls get.
 
     Raises:
         ScenarioError: the name has a kind or a rate that there is not.
@@ -235,11 +255,13 @@ def without_faults(name: str) -> tuple[str, Mapping[str, float]]:
     plain, under, kinds = name.partition(UNDER)
     if not under:
         return plain, {}
-    several = [part for part in kinds.split(UNDER) if not _INJECTION.fullmatch(part)]
+    several = [part for part in kinds.split(UNDER) if _is_fault(part)]
     parts = [_KIND.fullmatch(part) for part in several]
     listed = [f"{part[1]}:{part[2]}" if part[2] else part[1] for part in parts if part]
     if len(listed) != len(parts) or kinds.count("injection") > 1:
-        told = f"kinds of faults or an injection after the +, such as {plain}+after0.2 or {plain}+injection1"
+        told = (
+            f"faults, an injection or personas after the +, such as {plain}+after0.2, {plain}+injection1, {plain}+vague"
+        )
         raise ScenarioError(f"variant {name!r}: expected {told}")
     try:
         return plain, FaultRates.reading(listed).rates

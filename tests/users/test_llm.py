@@ -94,7 +94,7 @@ def test_a_sentence_that_only_mentions_the_call_is_no_answer() -> None:
 
 def test_words_beside_the_call_that_leaves_are_kept_with_it() -> None:
     turn, _ = answers(scripted("{repeat: true, steps: [{say: Bye., calls: [{tool: end_conversation}]}]}"))
-    assert (turn.ends, turn.meta["words"]) == (True, "Bye.")
+    assert (turn.ends, turn.parting) == (True, "Bye.")
 
 
 def test_it_knows_the_date_unless_its_brief_says_otherwise() -> None:

@@ -7,7 +7,7 @@ compared.
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sandbox_scenarios.variants import is_under_faults, without_faults
+from sandbox_scenarios.variants import is_under_faults, undisturbed
 
 from sandbox_grader.reporting.statistics import Estimate, PassCounts, ScoredSession, mean_score, pass_figures
 
@@ -43,4 +43,4 @@ def _figures(sessions: list[ScoredSession]) -> dict[str, Estimate | None]:
 
 
 def _plain(variant: str) -> str:
-    return without_faults(variant)[0]
+    return undisturbed(variant)

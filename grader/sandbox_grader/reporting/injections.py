@@ -6,7 +6,7 @@ Policy: utility without an attack is counted over the scenarios and variants tha
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sandbox_scenarios.variants import injection_in, without_faults
+from sandbox_scenarios.variants import injection_in, undisturbed
 
 if TYPE_CHECKING:
     from sandbox_grader.reporting.report import Report
@@ -18,7 +18,7 @@ def injection_figures(report: "Report") -> Mapping[str, Any] | None:
     if found is None or report.estimate is None:
         return None
     counted = report.counted
-    attacked = {(one.scenario, without_faults(one.variant)[0]) for one in counted if injection_in(one.variant)}
+    attacked = {(one.scenario, undisturbed(one.variant)) for one in counted if injection_in(one.variant)}
     plain = [one.passed for one in counted if (one.scenario, one.variant) in attacked]
     return {**found, "utility_without": sum(plain) / len(plain) if plain else None}
 

@@ -85,6 +85,8 @@ def known(scenario: Scenario) -> tuple[str, ...]:
         *user.knows,
         *(answer.say for answer in script.answers),
         *script.then,
+        *user.changes,
+        *(slip.says for slip in user.slips),
         *(script.confirm, script.unknown, script.decline),
         *(exchange.user for exchange in user.demonstration),
     )

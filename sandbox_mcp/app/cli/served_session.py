@@ -101,7 +101,7 @@ def offered(manager: "SessionManager", play: Play, state: "StateDir | None" = No
         raise SandboxError(f"session {wanted!r} is not in the state folder yet; say which --scenario to begin")
     if state:
         return state.open(spec)
-    return manager.create(spec, manager.user(None, spec.scenario))
+    return manager.create(spec, manager.user(None, spec.scenario, spec.variant))
 
 
 def _check_same(play: Play, spec: "SessionSpec") -> None:

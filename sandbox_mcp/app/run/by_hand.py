@@ -43,7 +43,7 @@ class SessionAtHand:
         self._log = MemoryLog()
         spec = SessionSpec(scenario, variant, seed, agent={"name": "by_hand"})
         self.session = Session(
-            spec, ScriptedUser.of(scenario.user, scenario.clock), self._log, None, with_servers(scenario, None)
+            spec, ScriptedUser.of(spec.user, scenario.clock), self._log, None, with_servers(scenario, None)
         )
         self.opening = self.session.begin()
 

@@ -7,6 +7,7 @@ notebook, the sessions run in a loop of their own, in a thread.
 
 import asyncio
 import inspect
+import logging
 import math
 import re
 import shutil
@@ -30,7 +31,19 @@ from sandbox_grader.grading.spending import Prices
 from sandbox_grader.reporting.report import Report
 from sandbox_scenarios import Scenario, Suite, UnknownScenarioError
 from sandbox_scenarios.injections import injections_into
-from sandbox_scenarios.variants import canonical, injected, injection_in, is_under_faults, under_faults, without_faults
+from sandbox_scenarios.model import PERSONAS, Persona
+from sandbox_scenarios.personas import NEEDS, PLAIN, applies
+from sandbox_scenarios.problem import closest
+from sandbox_scenarios.variants import (
+    canonical,
+    injected,
+    injection_in,
+    is_under_faults,
+    personas_in,
+    under_faults,
+    undisturbed,
+    with_persona,
+)
 
 from sandbox_mcp.app.benchmarks.mtu_bench.play import ROWS_METRIC
 from sandbox_mcp.app.benchmarks.mtu_bench.suite import RowSuite
@@ -61,10 +74,12 @@ from sandbox_mcp.app.run.sessions import Crew, RunPlan, judged_families
 from sandbox_mcp.app.run.unit import Shard
 from sandbox_mcp.app.run.users import Users
 from sandbox_mcp.engine.errors import SandboxError
+from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.trajectory import Trajectory, read_trajectory
 from sandbox_mcp.play.session import chosen_instructions
 from sandbox_mcp.play.telemetry import flush, scored
 
+logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 IN_PYTHON = RunOptions(max_turn_seconds=math.inf)
 """Options of :func:`evaluate` unless others are given."""
@@ -180,11 +195,15 @@ def play_run(
     own = tuple(checked(one) for one in _listed(metrics) if not isinstance(one, str))
     counts = {metric.partition(".")[0]}.difference(one.name for one in own)
     attacks = options.injections or 0
+    if options.persona and (isinstance(suite, RowSuite) or options.mode == "prefix"):
+        raise RunError("--persona needs a user who answers, and there is none in rows and in prefix replay")
+    variants = _with_personas(variants, options.persona)
+    every = _with_injections(_with_faults(variants, options.faults), attacks)
     plan = RunPlan(
         scenarios=suite.names(), seed=options.seed,
-        variants=_with_injections(_with_faults(variants, options.faults), attacks),
+        variants=every,
         trials=options.trials, jobs=jobs_from(options, users), shard=shard or Shard.parse(options.shard), transport=way,
-        patience=options.max_turn_seconds, lacking=_lacking(suite, attacks, variants),
+        patience=options.max_turn_seconds, lacking=_lacking(suite, attacks, variants) | _unplayable(suite, every),
     )  # fmt: skip
     asked = tuple(dict.fromkeys((*judged_families(options), *_listed(metrics), *counts)))
     plan = replace(plan, packed=len(plan.units) >= PACKED_FROM if options.pack is None else options.pack)
@@ -207,6 +226,23 @@ def play_run(
     return report
 
 
+def _with_personas(variants: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    """The variants to play, each with each of the personas asked for; as they are where none is, or for ``plain``.
+
+    Raises:
+        RunError: there is no such persona.
+    """
+    for name in asked:
+        if name not in (PLAIN, *PERSONAS):
+            raise RunError(f"unknown persona {name!r}; {closest(name, [PLAIN, *PERSONAS])}")
+    if not asked:
+        return tuple(variants)
+    personas: list[Persona | None] = [
+        next((persona for persona in PERSONAS if persona == name), None) for name in asked
+    ]
+    return tuple(with_persona(variant, persona) if persona else variant for variant in variants for persona in personas)
+
+
 def _with_faults(variants: Sequence[str], faults: Sequence[str]) -> tuple[str, ...]:
     """The variants to play, each once as it is and once with calls that go wrong, where any are to.
 
@@ -216,7 +252,7 @@ def _with_faults(variants: Sequence[str], faults: Sequence[str]) -> tuple[str, .
     plain = tuple(dict.fromkeys(map(canonical, variants)))
     if not faults:
         return plain
-    return tuple(dict.fromkeys((*plain, *(under_faults(without_faults(name)[0], faults) for name in plain))))
+    return tuple(dict.fromkeys((*plain, *(under_faults(undisturbed(name), faults) for name in plain))))
 
 
 def _with_injections(variants: Sequence[str], most: int) -> tuple[str, ...]:
@@ -236,6 +272,31 @@ def _lacking(suite: Suite, most: int, variants: Sequence[str]) -> frozenset[tupl
         for variant in variants
         for number in range(found + 1, most + 1)
     )
+
+
+def _unplayable(suite: Suite, variants: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Scenarios whose user cannot play a persona that was asked for, with the variants that ask for it.
+
+    Raises:
+        RunError: none of the scenarios can be played so.
+    """
+    left_out = frozenset[tuple[str, str]]()
+    for variant in variants:
+        needing: list[Persona] = [persona for persona in personas_in(variant) if persona in NEEDS]
+        if not needing:
+            continue
+        lacking = {
+            name for name in suite.names() if not all(applies(persona, suite.get(name).user) for persona in needing)
+        }
+        if len(lacking) == len(suite.names()):
+            needed = " and ".join(NEEDS[persona] for persona in needing)
+            raise RunError(f"variant {variant!r}: none of these scenarios has {needed} in the brief of its user")
+        left_out |= {(name, variant) for name in lacking}
+        if lacking:
+            logger.warning(
+                "variant %r leaves out %s whose user cannot play it", variant, counted(len(lacking), "scenario")
+            )
+    return left_out
 
 
 def _told(instructions: str | Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -26,6 +26,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolSource, mcp_connection, mcp_server_http
 from inspect_ai.util import LimitExceededError
 from sandbox_clients.base import Agent, AgentTurn, Brief, Conversation
+from sandbox_scenarios.personas import user_of
 from sandbox_scenarios.selectors import select as chosen
 
 from sandbox_mcp.app.run.from_options import knowledge_from, suite_from, users_from
@@ -92,7 +93,7 @@ def scenarios(
     for scenario, variant in product(map(suite.get, names), options.variants if given == ["base"] else given):
         about = {"scenario": scenario.name, "variant": variant, "categories": list(scenario.categories)}
         name = Unit(scenario.name, variant, options.seed).name
-        samples.append(Sample(id=name, input=scenario.user.opening, metadata=about))
+        samples.append(Sample(id=name, input=user_of(scenario, variant).opening, metadata=about))
     return Task(
         dataset=MemoryDataset(samples, name="sandbox-mcp"),
         solver=session(agent, user, user_model, user_base_url, places, out, seed, config),

@@ -94,6 +94,15 @@ class RunOptions:
             rare=True,
         ),
     ] = None
+    persona: Annotated[
+        tuple[str, ...],
+        About(
+            "what to play",
+            "Manner of the user, such as vague or pushes; repeatable, see docs/users.md.",
+            metavar="NAME",
+            rare=True,
+        ),
+    ] = ()
     trials: Annotated[int, About("what to play", "Sessions per scenario and variant.", least=1)] = 1
     seed: Annotated[int, About("what to play", "Decides the world's ids.", single=True)] = 0
     instances: Annotated[
@@ -356,6 +365,7 @@ class RunKeywords(TypedDict, total=False):
     variants: tuple[str, ...] | list[str] | str
     faults: tuple[str, ...] | list[str] | str
     injections: int | None
+    persona: tuple[str, ...] | list[str] | str
     trials: int
     seed: int
     instances: int | None

@@ -157,7 +157,8 @@ class StepFolder:
             session = _going_on(place, opened)
             _check_read(place, read)
             reply = anyio.run(said, session)
-            return {"user": reply.text, "notices": list(reply.notices), **_after(session, place)}
+            parting = {"parting": reply.parting} if reply.parting else {}
+            return {"user": reply.text, **parting, "notices": list(reply.notices), **_after(session, place)}
 
     def end(self, suite: Suite, users: Users) -> StepAnswer:
         """Give the session up; it is kept, and not scored."""

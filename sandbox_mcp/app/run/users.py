@@ -67,7 +67,7 @@ def users_named(
         RunError: no model is named for ``llm``, or its endpoint cannot be asked like this.
     """
     if name == "scripted":
-        return Users(lambda spec: ScriptedUser.of(spec.scenario.user, spec.scenario.clock), {"kind": "scripted"})
+        return Users(lambda spec: ScriptedUser.of(spec.user, spec.scenario.clock), {"kind": "scripted"})
     from sandbox_mcp.play.users.days import known_today
     from sandbox_mcp.play.users.llm import ALL_PARTS, LlmUser, described
 
@@ -81,8 +81,8 @@ def users_named(
 
     def make(spec: SessionSpec) -> User:
         home = spec.scenario.home
-        today = known_today(spec.scenario.user, spec.scenario.clock)
-        return LlmUser(spec.scenario.user, endpoint, told, tools, home.user, home.user_acts, today=today)
+        today = known_today(spec.user, spec.scenario.clock)
+        return LlmUser(spec.user, endpoint, told, tools, home.user, home.user_acts, today=today)
 
     return Users(make, description, endpoint)
 
@@ -96,7 +96,7 @@ def human_users(*, at_once: bool = False) -> Users:
     require_person()
 
     def make(spec: SessionSpec) -> User:
-        user = TerminalUser(spec.scenario.user, introduced=at_once)
+        user = TerminalUser(spec.user, introduced=at_once)
         if at_once:
             user.terminal.show(user.introduction())
         return user
@@ -120,7 +120,7 @@ def replayed_users(utterances: Utterances) -> Users:
     from sandbox_mcp.play.users.replay import ReplayUser
 
     source = utterances.description
-    return Users(lambda spec: ReplayUser(spec.scenario.user, utterances.of(spec), source), {"kind": "replay", **source})
+    return Users(lambda spec: ReplayUser(spec.user, utterances.of(spec), source), {"kind": "replay", **source})
 
 
 def user_tools(given: str) -> tuple[str, ...]:

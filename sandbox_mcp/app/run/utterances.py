@@ -48,7 +48,7 @@ class WrittenLines:
             hint = closest(name, list(self.by_scenario))
             raise RunError(f"user lines {self.path!r} have nothing for scenario {name!r}; {hint}")
         lines = self.every or self.by_scenario[name]
-        return lines[1:] if lines[0] == spec.scenario.user.opening else lines
+        return lines[1:] if lines[0] == spec.user.opening else lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class RecordedLines:
         heard = by_seed.get(spec.seed) or (next(iter(by_seed.values())) if len(by_seed) == 1 else None)
         if heard is None:
             raise RunError(f"user log {self.path!r} has no session of {which}, seed {spec.seed}")
-        if heard.opening != spec.scenario.user.opening:
+        if heard.opening != spec.user.opening:
             raise RunError(f"user log {self.path!r}: {which} began with other words, so the scenario has changed since")
         return heard.lines
 

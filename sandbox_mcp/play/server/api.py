@@ -135,7 +135,7 @@ class Api:
         spec = SessionSpec(
             scenario, wanted.variant, wanted.seed, wanted.trial, wanted.user_channel, agent=agent
         )  # fmt: skip
-        opened = self._manager.create(spec, self._manager.user(wanted.user, scenario))
+        opened = self._manager.create(spec, self._manager.user(wanted.user, scenario, spec.variant))
         base = f"{request.url.scheme}://{request.headers['host']}"
         return CreatedSession(
             **_info(opened).model_dump(),
@@ -161,7 +161,10 @@ class Api:
         opened = self._named(request)
         message = await self._body(request, NewMessage)
         reply = await opened.say(message.text)
-        return UserReply(reply=reply.text, over=reply.over, reason=reply.reason, notices=list(reply.notices))
+        return UserReply(
+            reply=reply.text, over=reply.over, reason=reply.reason, notices=list(reply.notices),
+            parting=reply.parting or None,
+        )  # fmt: skip
 
     async def end_session(self, request: Request) -> SessionInfo:
         """End a session."""

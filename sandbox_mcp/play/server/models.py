@@ -92,6 +92,7 @@ class UserReply(Body):
     over: bool
     reason: EndReason | None = None
     notices: list[str] = Field(description="What has been announced to the agent since it last heard from it.")
+    parting: str | None = Field(default=None, description="What the user said as they left; it wants no answer.")
 
 
 class EndSession(Body):

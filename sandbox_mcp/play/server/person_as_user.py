@@ -46,7 +46,7 @@ DISMISSED = (
 def question_for(session: Session, content: str) -> str:
     """Question above the field for the person's answer."""
     said = content if len(content) <= LONGEST else f"{content[:LONGEST]}... ({len(content)} characters)"
-    spec = session.spec.scenario.user
+    spec = session.spec.user
     return f"The assistant says: {said}\n\nYou play the user, who began with: {spec.opening}\n{briefing(spec)}"
 
 
@@ -60,7 +60,7 @@ async def settle_reply(
         return replace(asked, error=DISMISSED)
     said, dialogue = readable(reply), (*opened.session.dialogue, Line("agent", as_read(asked.content)))
     try:
-        turn = turn_of(said, opened.session.spec.scenario.user, dialogue)
+        turn = turn_of(said, opened.session.spec.user, dialogue)
     except TypedError:  # a command that means nothing is said as it stands
         turn = UserTurn(said.strip())
     return await opened.answered(asked.content, replace(turn, meta=channel))

@@ -217,10 +217,10 @@ class KeptSessions(SessionManager):
         started = trajectory.started
         spec = SessionSpec.of_log(self.suite.get(started.scenario), started)
         log = self.log_file(path)
-        user = self.user(str(started.user.get("kind", "")), spec.scenario)
+        user = self.user(str(started.user.get("kind", "")), spec.scenario, spec.variant)
         session = self.session(spec, user, traced(log, trajectory))
         session.restore(trajectory)
-        opened = OpenSession(session, self.presentation(spec), log, spec.scenario.user.opening, self.batch_window)
+        opened = OpenSession(session, self.presentation(spec), log, spec.user.opening, self.batch_window)
         opened.token, opened.bearer = waiting.address.token, waiting.address.bearer
         return self._reachable(opened, waiting.address)
 

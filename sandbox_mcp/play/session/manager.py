@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,8 @@ from types import MappingProxyType
 import anyio
 from sandbox_scenarios import Suite
 from sandbox_scenarios.model import Scenario
-from sandbox_scenarios.variants import presented
+from sandbox_scenarios.personas import user_of
+from sandbox_scenarios.variants import BASE, presented
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.plurals import counted
@@ -154,8 +156,8 @@ class SessionManager:
             close_servers(knowledge)
             raise
 
-    def user(self, kind: str | None, scenario: Scenario) -> User:
-        """A simulated user of that kind, or of the default kind.
+    def user(self, kind: str | None, scenario: Scenario, variant: str = BASE) -> User:
+        """A simulated user of that kind, or of the default kind, under the personas of scenario and variant.
 
         Raises:
             UnknownUserError: there is no such kind.
@@ -163,7 +165,8 @@ class SessionManager:
         chosen = self.default_user if kind is None else kind
         if chosen not in self.users:
             raise UnknownUserError(chosen, self.users)
-        return self.users[chosen](scenario)
+        played = user_of(scenario, variant)
+        return self.users[chosen](scenario if played is scenario.user else replace(scenario, user=played))
 
     def adopt(self, opened: OpenSession, seat: str | None = None) -> OpenSession:
         """Make a session reachable that was begun elsewhere, or at a seat of the lobby."""

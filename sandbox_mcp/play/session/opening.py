@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario, UserSpec
+from sandbox_scenarios.personas import user_of
 from sandbox_scenarios.stage import session_name
 from sandbox_scenarios.variants import BASE
 
@@ -64,6 +65,11 @@ class SessionSpec:
     def id(self) -> str:
         """The session's name in logs and reports; made from the rest where none was given."""
         return self.session_id or session_name(self.scenario.name, self.variant, self.seed, self.trial)
+
+    @property
+    def user(self) -> UserSpec:
+        """The user of the scenario, under its personas and those of the variant."""
+        return user_of(self.scenario, self.variant)
 
     @property
     def instructions(self) -> str:

@@ -40,6 +40,8 @@ OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
 FEW_CALLS = 5
 """When so many calls are left, the agent is told."""
+PARTING = "words"
+"""Where the meta of a user's leaving has what it said with it."""
 LAST_MESSAGE = "your next message is the last in this session"
 _Value = TypeVar("_Value")
 
@@ -48,13 +50,14 @@ _Value = TypeVar("_Value")
 class Reply:
     """Answer of the user to the agent: ``text`` is None once the conversation is over.
 
-    ``notices`` is what has been announced since the agent last heard from it.
+    ``notices`` is what has been announced since the agent last heard from it, ``parting`` what it said as it left.
     """
 
     text: str | None
     over: bool
     reason: EndReason | None = None
     notices: tuple[str, ...] = ()
+    parting: str = ""
 
 
 class Session:
@@ -97,7 +100,7 @@ class Session:
         """
         started = started_event(self.spec, self.user, self._calls.actions, self._recorder.stamp(), self.stage.state)
         self._recorder.write(started)
-        user = self.spec.scenario.user
+        user = self.spec.user
         for (sender, recipient), text in zip(
             OPENING, (self.spec.instructions, user_briefing(user), user.opening), strict=True
         ):
@@ -240,8 +243,9 @@ class Session:
         if turn.says is None:
             clock = self.stage.tick()
             outcome = self.stage.again(Bound(end_conversation, NOTHING))
-            self._record(END, outcome, clock, turn.meta, caller="user")
-            return self._over("user_ended")
+            meta = {**turn.meta, PARTING: turn.parting} if turn.parting else turn.meta
+            self._record(END, outcome, clock, meta, caller="user")
+            return self._over("user_ended", parting=turn.parting)
         says = turn.says
         for place, result in came:  # what came of its acts stands where it says ``{act}``
             says = says.replace(place, result, 1)
@@ -396,9 +400,9 @@ class Session:
             return "max_calls"
         return "max_turns" if self.turns >= self.spec.scenario.max_turns else None
 
-    def _over(self, reason: EndReason, detail: str | None = None) -> Reply:
+    def _over(self, reason: EndReason, detail: str | None = None, parting: str = "") -> Reply:
         self.end(reason, detail)
-        return Reply(None, over=True, reason=reason)
+        return Reply(None, over=True, reason=reason, parting=parting)
 
     def _say(self, speaker: Role, text: str, meta: Mapping[str, Any]) -> None:
         other: Role = "agent" if speaker == "user" else "user"

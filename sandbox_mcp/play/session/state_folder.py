@@ -79,7 +79,7 @@ class StoredSession(OpenSession):
         self._file = log
         self._lock_file = FileLock(log.path.with_suffix(".lock"))
         session, shown = manager.session(spec, user, log), manager.presentation(spec)
-        super().__init__(session, shown, log, spec.scenario.user.opening, manager.batch_window)
+        super().__init__(session, shown, log, spec.user.opening, manager.batch_window)
         self._known = 0
         with self._lock_file.held():
             self._take_up()
@@ -166,7 +166,7 @@ class StateDir:
             SessionError, TrajectoryError: its log is of something else, or cannot be read.
         """
         log = self._manager.log_file(self._log_of(spec.id))
-        user = self._manager.user(user_kind, spec.scenario)
+        user = self._manager.user(user_kind, spec.scenario, spec.variant)
         with usable(self._folder):
             return StoredSession(self._manager, spec, user, log)
 

@@ -46,7 +46,7 @@ SEND_TOOL: PresentedTool = present(
             "This is the only way to reach the user: text that is not sent with this tool is read by nobody. "
             "Use it to ask for what you need to know, and to report once you are done.\n"
             "Returns reply, the user's answer, and conversation_over. Once conversation_over is true the user "
-            "has left, reply is null, and you should stop.\n"
+            "has left, reply is what they said last or null, and you should stop.\n"
             "Fails with SessionOverError: the user has already left."
         ),
         parameters=(Parameter("content", {"type": "string"}, True, "What to say, in plain words."),),
@@ -80,4 +80,6 @@ async def say_to_user(
         return CallResult({}, OVER)
     if reply.reason == "log_failed":
         return CallResult({}, UNRECORDED)
-    return CallResult({"reply": reply.text, "conversation_over": reply.over}).with_notices(reply.notices)
+    return CallResult({"reply": reply.text or reply.parting or None, "conversation_over": reply.over}).with_notices(
+        reply.notices
+    )

@@ -115,7 +115,7 @@ class Episode:
             agent={"name": "training"} if agent is None else agent,
         )
         self._memory = MemoryLog()
-        player = user or ScriptedUser.of(self.scenario.user, self.scenario.clock)
+        player = user or ScriptedUser.of(spec.user, self.scenario.clock)
         self.session = Session(spec, player, self._memory, _presented(self.scenario, self.task.variant))
         self.opening = self.session.begin()
         self.instructions = spec.instructions

@@ -118,7 +118,7 @@ class EpisodeHost:
         described = {"name": "training"} if agent is None else agent
         spec = SessionSpec(scenario, task.variant, task.seed, task.trial, channel, agent=described)
         log = MemoryLog()
-        opened = self.manager.create(spec, self.manager.user(None, scenario), sink=log)
+        opened = self.manager.create(spec, self.manager.user(None, scenario, spec.variant), sink=log)
         return HostedEpisode(task, opened, log, rewards, self._rollouts)
 
     async def leave(self, episode: HostedEpisode) -> None:

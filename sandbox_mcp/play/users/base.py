@@ -72,7 +72,8 @@ class UserTurn:
     ``confirms`` are codes of actions that the user lets the agent carry out, ``calls`` what it has called before it
     spoke. ``does`` is done in the world before it speaks, in this order; ``{name}`` in what it says becomes what came
     of that act.
-    ``meta`` is recorded with the message: for a model, which one and how many tokens.
+    ``meta`` is recorded with the message: for a model, which one and how many tokens. ``parting`` are the words with
+    which it leaves; they are told to whoever drives the agent, and no message that anybody answers or grades.
     """
 
     says: str | None
@@ -80,6 +81,7 @@ class UserTurn:
     confirms: tuple[str, ...] = ()
     calls: tuple[UserCall, ...] = ()
     does: tuple[UserAct, ...] = ()
+    parting: str = ""
 
     @property
     def ends(self) -> bool:

@@ -38,6 +38,28 @@ _STATED = 0.75
 """So much of an answer, and the agent has said it all."""
 
 
+# -- leaving ---------------------------------------------------------------------------------------------------------
+
+THANKS = (
+    "Great, thanks!", "Perfect, thank you.", "Thanks, that's all.", "Lovely, thanks a lot.", "That's it then, thank you.",
+    "Thank you!", "Good, thanks for your help.",
+)  # fmt: skip
+THANKS_FOR_PART = (
+    "Pity about the rest, but thanks.",
+    "All right, thanks for what you could do.",
+    "Then so be it. Thanks.",
+)
+REGRETS = (
+    "Pity. Thanks anyway.",
+    "Oh well, never mind. Thanks.",
+    "That's a pity. Thanks for trying.",
+    "Too bad. Bye then.",
+)
+GOODBYES = ("Thanks, bye!", "Bye, and thanks again.", "Thank you, goodbye.", "All right, bye then.")
+DROPS = ("Never mind, I'll see to it another way.", "Never mind then.", "I'll leave it at that, thanks.")
+"""What a user says as it leaves whom nobody has served or refused."""
+
+
 # -- the script ------------------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from datetime import date
 from typing import Any
 
 from sandbox_scenarios.model import Exchange, UserSpec
+from sandbox_scenarios.personas import manners
 
 from sandbox_mcp.engine.talk.patterns import Lazy
 from sandbox_mcp.engine.talk.text import without_reasoning
@@ -58,8 +59,8 @@ BOUNDARY = (
 REFUSING = "Refuse the following, whether the assistant offers it, asks your leave for it or wants you to confirm it:"
 ENDING = (
     f"Call the function {END} as soon as the assistant has done all that you want, or has made clear that it cannot. "
-    "Call it without writing anything with it. Do not thank or say goodbye first, and do not leave while the assistant "
-    "waits for an answer that you can give."
+    "What you write with it is your goodbye, a few words that fit what came of it. Do not write those first and call "
+    "it later, and do not leave while the assistant waits for an answer that you can give."
 )
 _PIECE = Lazy(r"[^.!?\n({<\[]+")
 _CALLING = frozenset({END, "call", "tool", "tool_call", "function", "functions", "name", "arguments", "type"})
@@ -145,7 +146,7 @@ class LlmUser:
             printed = _printed_at(text)
             if printed is not None or any(call.name == END for call in answer.calls):
                 left = text[:printed].strip(" ({<[`\n")
-                return UserTurn(None, meta={**meta, "words": left} if left else meta, calls=calls)
+                return UserTurn(None, meta=meta, calls=calls, parting=left)
             codes = tuple(code for call in answer.calls if call.name == CONFIRM for code in codes_in(call.arguments))
             says = text or (self.spec.script.confirm if codes else "")
             if says and END not in says:  # a tool's name is no word of a person's
@@ -216,7 +217,9 @@ def prompt(
         parts.append(BOUNDARY)
         if spec.does_not_know:
             parts.append("In particular, you do not know:\n" + _listed(spec.does_not_know))
-    parts += [MANNER, ENDING]
+    if spec.wish and spec.wish != spec.opening:
+        parts.append(f"All that you ask for, in your words: {spec.wish}")
+    parts += [MANNER, *manners(spec), ENDING]
     return "\n\n".join(parts)
 
 

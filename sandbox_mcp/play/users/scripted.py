@@ -2,7 +2,8 @@
 
 Policy: it reads what each message of the agent does and answers by the table ``POLICY``. It says what it is asked and
 nothing that was just said, agrees to what serves its wish and to nothing beyond, takes an offer of what it wants next,
-believes what it is told, and leaves only when it was delivered to, was refused, or its patience is at an end.
+believes what it is told, and leaves only when it was delivered to, was refused, or its patience is at an end. Its
+personas change when it says what it wants, and what it says beside that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,8 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from sandbox_scenarios.model import Answer, Clock, Script, UserSpec
+from sandbox_scenarios.model import Answer, Clock, Persona, Script, Slip, UserSpec
+from sandbox_scenarios.personas import pick
 
 from sandbox_mcp.engine.talk.acts import Act, ActReading, read_acts
 from sandbox_mcp.engine.talk.patterns import any_case
@@ -19,6 +21,7 @@ from sandbox_mcp.engine.tools.gates import codes_in
 from sandbox_mcp.play.users import composing
 from sandbox_mcp.play.users.base import Line, UserAct, UserTurn
 from sandbox_mcp.play.users.days import known_today
+from sandbox_mcp.play.users.manner import Manner
 
 ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
@@ -40,7 +43,8 @@ class ScriptedUser:
 
     ``opening`` is what it wants in its own words; left empty, it is taken from the dialogue. ``wants_not`` is what it
     refuses leave for, whatever its script agrees to. ``today`` is the date, unless its brief says that it has none, and
-    ``place`` where it is, in its words.
+    ``place`` where it is, in its words. ``personas`` are its manners, with what it says wrongly in ``slips`` and comes
+    to want instead in ``changes``.
     """
 
     script: Script
@@ -49,12 +53,21 @@ class ScriptedUser:
     kind: str = "scripted"
     today: date | None = None
     place: str = ""
+    personas: tuple[Persona, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    changes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, spec: UserSpec, clock: Clock | None = None) -> "ScriptedUser":
         """The user of a scenario that begins at a time."""
         today = clock and known_today(spec, clock)
-        return cls(spec.script, spec.opening, spec.wants_not, today=today, place=composing.place_known(spec.knows))
+        place = composing.place_known(spec.knows)
+        user = cls(spec.script, spec.wish or spec.opening, spec.wants_not, today=today, place=place)
+        if not spec.personas:
+            return user
+        slips = spec.slips if "mistaken" in spec.personas else ()
+        changes = spec.changes if "changes_mind" in spec.personas else ()
+        return replace(user, personas=spec.personas, slips=slips, changes=changes)
 
     def describe(self) -> Mapping[str, Any]:
         """Nothing beside its kind: the script is in the scenario."""
@@ -65,13 +78,15 @@ class ScriptedUser:
         heard = [line for line in dialogue if line.speaker == "agent"]
         opening = self.opening or next((line.text for line in dialogue if line.speaker == "user"), "")
         codes = codes_in(heard[-1].text) if self.script.approves and heard else ()
-        says = _Standing(self, opening).after(heard)
+        standing = _Standing(self, opening)
+        says = standing.after(heard)
         said = f" {says or ''} "
         lines = sorted(
             (line for line in self.script.does if f" {line} " in said), key=lambda line: said.index(f" {line} ")
         )
         done = (self.script.does[line] for line in lines)
-        return UserTurn(says, confirms=codes, does=tuple(UserAct(act.name, act.arguments, act.place) for act in done))
+        acts = tuple(UserAct(act.name, act.arguments, act.place) for act in done)
+        return UserTurn(says, confirms=codes, does=acts, parting=standing.parting)
 
 
 class _Standing:
@@ -89,13 +104,46 @@ class _Standing:
         self._told: list[str] = []
         self._waited = 0
         self._declined = self._met = False
+        self.parting = ""
+        self._manner = Manner(user.personas, [*user.slips], [*user.changes]) if user.personas else None
 
     def after(self, heard: Sequence[Line]) -> str | None:
         answer: str | None = None
         for line in heard:
-            answer = self._answer(line)
+            answer = self._in_manner(self._manner, line) if self._manner else self._answer(line)
             self._told += [answer or "", line.text]
+        if heard and answer is None:
+            self.parting = self._parting(heard[-1])
         return answer
+
+    def _parting(self, line: Line) -> str:
+        """What it says as it leaves: thanks for what was done, regret for what was not, and a goodbye for a goodbye."""
+        reading, opening = _read(line, self._wish), self._wishes[0] if self._wishes else ""
+        if self._declined or reading.act is Act.SMALL:
+            words = composing.GOODBYES
+        elif reading.act is Act.GIVES_UP and not line.met:
+            words = composing.REGRETS
+        elif composing.refused_part(reading, self._wish):
+            words = composing.THANKS_FOR_PART
+        elif line.met or line.calls or reading.act in (Act.DELIVERS, Act.CLOSES, Act.OFFERS):
+            words = composing.THANKS
+        else:
+            words = composing.DROPS
+        said = pick(words, f"{opening} {len(self._told)}")
+        return " ".join([said, *self._manner.aside(opening)]) if self._manner else said
+
+    def _in_manner(self, manner: Manner, line: Line) -> str | None:
+        """Its answer under its personas."""
+        reading = _read(line, self._wish)
+        said = manner.interjects(line, reading, self._wish)
+        if said and said.wish != self._wish:
+            self._wishes.append(said.wish)
+        if said and said.alone:
+            self._waited = 0
+            return manner.around(said, None, agrees=False, wish=said.wish)
+        answer = self._answer(line)
+        agrees = bool(answer and reading.act is Act.LEAVE and not _NO.match(answer))
+        return manner.around(said, answer, agrees=agrees, wish=self._wish)
 
     @property
     def _wish(self) -> str:

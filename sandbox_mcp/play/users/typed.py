@@ -7,6 +7,7 @@ lines that begin with a slash; two slashes say one. Only a code that was asked a
 from collections.abc import Sequence
 
 from sandbox_scenarios.model import UserSpec
+from sandbox_scenarios.personas import manners
 
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.gates import CODE, codes_in
@@ -57,6 +58,7 @@ def briefing(spec: UserSpec) -> str:
         ("You refuse:", spec.wants_not),
         ("You know:", spec.knows),
         ("You do not know:", spec.does_not_know),
+        ("How you play it:", manners(spec)),
     ):
         if facts:
             parts.append("\n".join([head, *(f"  - {fact}" for fact in facts)]))

@@ -33,6 +33,8 @@ def texts(scenario: Scenario) -> Iterator[ScenarioText]:
         yield ScenarioText(("user", "script", "answers", number, "say"), answer.say)
     for number, line in enumerate(script.then):
         yield ScenarioText(("user", "script", "then", number), line)
+    for number, line in enumerate(user.changes):
+        yield ScenarioText(("user", "changes", number), line)
     for name in ("confirm", "unknown", "decline"):
         yield ScenarioText(("user", "script", name), getattr(script, name))
     yield ScenarioText(("user", "goal"), user.goal, spoken=False)

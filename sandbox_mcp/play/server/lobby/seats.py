@@ -55,7 +55,7 @@ class ManagedSeat:
 
     def begin(self, spec: SessionSpec) -> OpenSession:
         """Begin a session in the manager."""
-        return self._manager.create(spec, self._manager.user(None, spec.scenario), seat=self._name)
+        return self._manager.create(spec, self._manager.user(None, spec.scenario, spec.variant), seat=self._name)
 
 
 class StoredSeat:
