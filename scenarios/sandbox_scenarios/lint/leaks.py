@@ -36,6 +36,8 @@ _CONDITION = re.compile(r"\b(?:if|whether)\b[^,.;]*", re.IGNORECASE)
 """A part of a goal that tells what is open, not what is so."""
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+")
+_ACTED = re.compile(r"\{[^{}]*\}")
+"""In a line of the user, what comes of an act of theirs."""
 _DATE_WORDS = ("date", "today", "what day", "which day")
 _ENDS = (".", "!", "?", "\u2026")
 _CLOSING = "\"'\u201d\u2019)"
@@ -95,8 +97,9 @@ def _unbriefed(scenario: Scenario, text: ScenarioText) -> Iterator[LintFinding]:
     brief = "\n".join((user.goal, user.opening, *user.knows, *user.wants_not))
     names = people(scenario)
     digits = "".join(_NUMBER.findall(brief))
-    facts = [word for word in _WORD.findall(text.text) if word in names and not contains(brief, word)]
-    facts += [number for number in _NUMBER.findall(text.text) if len(number) > 1 and number not in digits]
+    told = _ACTED.sub(" ", text.text)
+    facts = [word for word in _WORD.findall(told) if word in names and not contains(brief, word)]
+    facts += [number for number in _NUMBER.findall(told) if len(number) > 1 and number not in digits]
     if facts:
         problem = f"{_shown(text)} tells {', '.join(map(repr, facts))}, which the brief does not know"
         mend = "write it under 'knows', so that every kind of user knows it"

@@ -292,6 +292,19 @@ class Deal(Table):
     kind: str
 
 
+class Pallet(Table):
+    """A pallet with an item, and the day on which it came; ``status`` is free, blocked or gone. No tool tells its label."""
+
+    id: Id[Self] = key()
+    number: str
+    item: str
+    hall: str
+    came: str
+    kilos: int
+    label: str = column(hidden=True)
+    status: str = "free"
+
+
 class Parcel(Table):
     """A parcel that a carrier took for us; ``labelled`` is the day on its label."""
 
@@ -375,6 +388,7 @@ TABLES = (
     Panel,
     ContactCard,
     Deal,
+    Pallet,
     Parcel,
     Handover,
     ParcelScan,

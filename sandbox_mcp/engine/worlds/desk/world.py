@@ -5,7 +5,7 @@ from sandbox_mcp.engine.tools.hints import Hints
 from sandbox_mcp.engine.world import Clock, Snapshot, to_local
 from sandbox_mcp.engine.worlds.desk.tables import TABLES
 
-GROUPS = ("papers", "credit", "crews", "mixing", "stock", "paying", "duties", "panels", "cards", "parcels")
+GROUPS = ("papers", "credit", "crews", "mixing", "stock", "paying", "duties", "panels", "cards", "parcels", "pallets")
 
 
 def situation(state: Snapshot, clock: Clock, where: str) -> str:  # noqa: ARG001  (a world's signature)
