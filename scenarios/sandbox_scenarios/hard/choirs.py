@@ -220,12 +220,16 @@ class _Hall:
             "reference": [{"turns": turns}],
             "milestones": [
                 *({"id": f"password_{key}", "table": "account", "updates": {"account_id": f"@account.{key}", "password": password}} for key in users),
-                *(
-                    {"id": f"booked_{name.lower()}", "table": "event", "adds": {"account": "@account.hall", "name": {"exact": name}, "start_time": slot, "end_time": slot + timedelta(hours=2)}}
-                    for name, slot in final.items() if slot
-                ),
+                *(self._booked(name, slot) for name, slot in final.items() if slot),
+                {**self._booked(self.leaves, self.times[self.leaves]), "transient": True},
             ],
         }  # fmt: skip
+
+    def _booked(self, name: str, slot: datetime | None) -> dict[str, Any]:
+        """Milestone on the booking of a choir."""
+        ends = slot and slot + timedelta(hours=2)
+        cells = {"account": "@account.hall", "name": {"exact": name}, "event_type": "event", "start_time": slot, "end_time": ends}  # fmt: skip
+        return {"id": f"booked_{name.lower()}", "table": "event", "adds": cells}
 
     def _turns(
         self, users: Mapping[str, str], codes: Mapping[str, str], password: str, dates: list[list[datetime]]

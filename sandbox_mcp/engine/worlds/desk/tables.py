@@ -293,7 +293,7 @@ class Deal(Table):
 
 
 class Pallet(Table):
-    """A pallet with an item, and the day on which it came; ``status`` is free, blocked or gone. No tool tells its label."""
+    """A pallet and the day it came; ``status`` is free, blocked or gone. No tool of the agent tells its label."""
 
     id: Id[Self] = key()
     number: str
