@@ -44,6 +44,26 @@ def rename(lines: list[dict[str, Any]]) -> None:
     lines[0]["digest"] = "sha256:0"
 
 
+def without_digest(lines: list[dict[str, Any]]) -> None:
+    lines[0]["digest"] = ""
+
+
+def of_an_easier_one(lines: list[dict[str, Any]]) -> None:
+    """Make a log seem one of another scenario with the same opening state."""
+    lines[0] |= {"scenario": "am_i_on_wifi", "digest": ""}
+
+
+def asked_for_less(lines: list[dict[str, Any]]) -> None:
+    [said] = [line for line in lines if line["event"] == "message" and line["sender"] == "user"][:1]
+    said["content"] = "Say that you are done."
+
+
+def that_only_looks(lines: list[dict[str, Any]]) -> None:
+    """Make every tool seem one that only looks, so that no call counts as an action."""
+    for tool in lines[0]["tools"]:
+        tool["action"] = False
+
+
 def without_state(lines: list[dict[str, Any]]) -> None:
     """Make a log seem imported, with the agent's deed as one of the user."""
     lines[0]["world"] = None
@@ -55,6 +75,13 @@ def without_changes(lines: list[dict[str, Any]]) -> None:
     without_state(lines)
     for line in lines:
         line.pop("changes", None)
+
+
+def looked_by_itself(lines: list[dict[str, Any]]) -> None:
+    """Make a call of the agent that changed nothing seem something that happened."""
+    for line in lines:
+        if line["event"] == "tool_call":
+            line |= {"caller": "environment", "changes": []}
 
 
 def of_nobody(lines: list[dict[str, Any]]) -> None:
@@ -70,7 +97,9 @@ def of_nobody(lines: list[dict[str, Any]]) -> None:
     [
         (relabel, "user's act"), (reopen, "opening state, table setting"), (rename, "scenario digest"),
         (without_changes, "as the tool is the agent's"), (without_state, "as the log has no state"),
-        (of_nobody, "as the log has no state"),
+        (of_nobody, "as the log has no state"), (without_digest, "scenario digest"),
+        (of_an_easier_one, "scenario digest"), (asked_for_less, "user's first words"), (that_only_looks, "tools"),
+        (looked_by_itself, "nothing that happens by itself"),
     ],
 )  # fmt: skip
 def test_a_forged_log_does_not_replay_and_is_not_scored(log: Path, edit: Any, told: str) -> None:

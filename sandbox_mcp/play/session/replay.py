@@ -1,8 +1,8 @@
 """Replay: execute every call of a recorded session again, and say whether results and state agree with the log.
 
-Policy: the state it began with and what its user did are those of the scenario, where known. Time is taken from
-the log, everything else is computed anew. Calls that were refused before any tool ran are expected to have changed
-nothing.
+Policy: what it began with (state, clock, tools, the user's first words) and what its user did are those of the
+scenario, where known. Time is taken from the log, everything else is computed anew. Calls that were refused before any
+tool ran are expected to have changed nothing.
 """
 
 import json
@@ -12,13 +12,14 @@ from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import Scenario
 from sandbox_scenarios.stage import Stage, failed
+from sandbox_scenarios.variants import actions
 
 from sandbox_mcp.engine.tools import Bound, Outcome
 from sandbox_mcp.engine.tools.attacks import CARRIED_BY, SLIPPED_IN, carrying
 from sandbox_mcp.engine.tools.calling import without_arguments
 from sandbox_mcp.engine.tools.injected import INJECTED
 from sandbox_mcp.engine.tools.user_tools import CONFIRM, END
-from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
+from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory
 from sandbox_mcp.engine.trajectory.log import plain
 from sandbox_mcp.engine.world import Change
 from sandbox_mcp.engine.world.faults import WorldFailedError
@@ -62,6 +63,9 @@ def differences(trajectory: Trajectory, scenario: Scenario | None = None) -> Ite
                 yield ReplayDifference(event.seq, "caller", text_of(event.called), '"nothing that a user can do here"')
             continue
         if event.caller == "environment":
+            own = {*(one.name for one in stage.home.events), *(one.id for one in (scenario.events if scenario else ()))}
+            if scenario is not None and event.name not in own:
+                yield ReplayDifference(event.seq, "caller", text_of(event.called), '"nothing that happens by itself"')
             yield from unlike(event.seq, [("changes", event.changes, _happened_again(stage, event, scenario))])
             continue
         if event.tool is None or (event.error and event.error.kind != "execution"):
@@ -90,10 +94,21 @@ def _told(event: ToolCall) -> tuple[Any, ...]:
 
 
 def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[ReplayDifference]:
-    """Differences between a log and its scenario: in the opening state, and in the acts of a scripted user."""
-    started = trajectory.started
-    if started.digest not in ("", scenario.digest):
-        yield ReplayDifference(0, "scenario digest", started.digest, scenario.digest)
+    """Differences between a log and its scenario: in what it began with, and in the acts of a scripted user."""
+    started, clock = trajectory.started, scenario.clock
+    offered = {tool.name: tool.tool for tool in actions(scenario, started.variant).values()}
+    said = [event for event in trajectory.events if isinstance(event, Message) and event.sender == "user"]
+    values = [
+        ("scenario digest", started.digest, scenario.digest),
+        ("clock", started.clock, {"now": clock.now, "zone": clock.zone, "step": clock.step}),
+        (
+            "tools",
+            {tool.name: [tool.tool, tool.action] for tool in started.tools},
+            {name: [tool.name, tool.action] for name, tool in offered.items()},
+        ),
+        *([("user's first words", said[0].content, scenario.user.opening)] if said else []),
+    ]
+    yield from unlike(0, values)
     opening = started.world or {}
     # a live server opens with what it answered then, which no scenario gives
     observed = {table for world in live_worlds(scenario.home) for table in world.tables}
