@@ -50,7 +50,9 @@ def main() -> None:
         import uvicorn
 
         app = server.streamable_http_app(json_response=True)
-        uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)
+        uvicorn.run(
+            app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False, timeout_keep_alive=600
+        )
 
 
 async def _stdio(server: Server[Any]) -> None:

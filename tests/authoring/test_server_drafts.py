@@ -15,9 +15,11 @@ from sandbox_scenarios import Suite
 from sandbox_scenarios.filling import fill
 
 from sandbox_mcp.app.authoring.server_drafts.milestones import milestones_of
-from sandbox_mcp.app.authoring.server_drafts.starts import Starts
+from sandbox_mcp.app.authoring.server_drafts.starts import TrialStarts
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable, failed
-from sandbox_mcp.app.authoring.server_drafts.values import Answered, DraftValue, Pool
+from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
+from sandbox_mcp.app.authoring.server_drafts.wishes import wish_for
+from sandbox_mcp.app.authoring.server_drafts.wording import plain_words
 from sandbox_mcp.app.cli import group
 from sandbox_mcp.engine.worlds import FILES
 from sandbox_mcp.engine.worlds.recorded import TapeTool
@@ -213,25 +215,25 @@ class TestStarts:
     """Servers for trials."""
 
     @pytest.fixture
-    def starts(self, tmp_path: Path) -> Iterator[Starts]:
+    def starts(self, tmp_path: Path) -> Iterator[TrialStarts]:
         given = {"server": f"{sys.executable} {SERVER}", "reset": "mkdir -p /sandbox"}
-        with Starts(LiveServer.reading(given, tmp_path)) as starts:
+        with TrialStarts(LiveServer.reading(given, tmp_path)) as starts:
             yield starts
 
-    def test_a_server_that_was_only_looked_at_serves_the_next_trial_too(self, starts: Starts):
+    def test_a_server_that_was_only_looked_at_serves_the_next_trial_too(self, starts: TrialStarts):
         with starts.fresh() as one:
             pass
         with starts.fresh() as other:
             assert other is one
         assert starts.count == 1
 
-    def test_a_second_play_has_another_process(self, starts: Starts):
+    def test_a_second_play_has_another_process(self, starts: TrialStarts):
         with starts.fresh() as one:
             pass
         with starts.fresh(one) as other:
             assert other is not one
 
-    def test_a_server_on_which_something_was_done_serves_nothing_more(self, starts: Starts):
+    def test_a_server_on_which_something_was_done_serves_nothing_more(self, starts: TrialStarts):
         with starts.fresh() as one:
             one.spent = True
         with starts.fresh() as other:
@@ -240,8 +242,116 @@ class TestStarts:
 
     def test_under_resets_of_the_persons_own_one_runs_at_a_time(self, tmp_path: Path):
         given = {"server": f"{sys.executable} {SERVER}", "reset": "true"}
-        with Starts(LiveServer.reading(given, tmp_path)) as starts:
+        with TrialStarts(LiveServer.reading(given, tmp_path)) as starts:
             with starts.fresh() as one:
                 pass
             with starts.fresh(one), pytest.raises(ServerLostError):
                 one.running.call("tasks", {}, ())
+
+
+class TestWishes:
+    """Words of the user, as a person would put them."""
+
+    @staticmethod
+    def said(name: str, text: str, arguments: dict[str, Any], *, acts: bool = True, **schemas: Any) -> str:
+        properties = {key: schemas.get(key, {}) for key in arguments}
+        tool = TapeTool(name, {"description": text, "inputSchema": {"properties": properties}})
+        values = {key: item if isinstance(item, DraftValue) else DraftValue(item) for key, item in arguments.items()}
+        found = wish_for(DraftStep(tool, acts, values))
+        return " ".join((found.asked, *found.facts))
+
+    @each(
+        ("name", "text", "arguments", "said"),
+        [
+            ("get_lamp", "One lamp, by its name.", {"name": "hall"}, "show me the lamp hall"),
+            ("read_note", "Returns a note.", {"name": "Green tea"}, 'show me the note "Green tea"'),
+            ("is_holiday", "Check if a given date is a holiday in a country (ISO code).",
+             {"date": "2026-01-01", "country": "Poland"},
+             "check if the date 2026-01-01 is a holiday in the country Poland"),
+            ("list_rows", "", {}, "list the rows"),
+            ("lamp_status", "", {}, "status the lamp"),
+            ("find_notes", "Finds notes and returns them all.", {"query": "tea"},
+             "find notes and return them all I am looking for tea."),
+        ],
+    )  # fmt: skip
+    def test_a_look_is_asked_for_by_what_its_description_says(
+        self, name: str, text: str, arguments: dict[str, Any], said: str
+    ):
+        assert self.said(name, text, arguments, acts=False) == said
+
+    @each(
+        ("name", "text", "arguments", "said"),
+        [
+            ("borrow_book", "Borrows a book and extends the loan.", {"book_id": 7},
+             "borrow book 7 and extend the loan"),
+            ("create_list", "Create a new list.", {"name": "Trip"}, "create a new list called Trip"),
+            ("set_lamp", "Switch a lamp on or off.", {"lit": False}, "switch a lamp on or off It should not be lit."),
+            ("copy", "Copies all.", {"include_drafts": True}, "copy all Please include drafts."),
+            ("say", "Say something.", {"text": "Hi all"}, 'say something It should say "Hi all".'),
+            ("tag", "Tag it.", {"tags": ["a", "b"], "weight": 2}, "tag it The tags are a and b and the weight is 2."),
+        ],
+    )  # fmt: skip
+    def test_values_stand_where_they_are_spoken_of_and_the_others_follow(
+        self, name: str, text: str, arguments: dict[str, Any], said: str
+    ):
+        assert self.said(name, text, arguments) == said
+
+    def test_an_argument_is_called_what_its_description_calls_it(self):
+        found = self.said("add", "Add it.", {"n": 5, "d": "2026-03-05"}, n={"description": "Number of guests (max 9)."},
+                          d={"description": "ISO 8601 date string."})  # fmt: skip
+        assert found.endswith("The number of guests is 5 and the d is 2026-03-05.")
+
+    def test_what_is_looked_up_is_spoken_of_by_its_name(self):
+        known = DraftValue("7f3a", AnswerPlace("tasks", {}, (0, "id")), "title Water the plants")
+        assert self.said("finish_task", "Mark a task as done.", {"task_id": known}) == (
+            'mark the task "Water the plants" as done'
+        )
+
+
+def test_a_goal_is_whole_sentences():
+    steps = [DraftStep(TapeTool(name, {"description": text}), True, {}) for name, text in
+             (("lock", "Lock the door."), ("feed", "Feed the cat!"))]  # fmt: skip
+    words = plain_words(steps)
+    assert words.goal == "You want the assistant to lock the door. Then you want it to feed the cat."
+    assert words.opening.endswith("After that, please feed the cat.")
+
+
+def look(name: str, value: Any) -> Any:
+    """The milestone on what a look found."""
+    result = {"content": [], "structuredContent": {"result": value}}
+    played = StepPlayed({}, result, ())
+    made = milestones_of(Usable((DraftStep(TapeTool(name, {}), False, {}),), (played,), (played,)), "", observed=True)
+    return [entry["message"]["content"]["facts"] for entry in made.entries if "message" in entry], list(made.facts)
+
+
+@each(
+    ("name", "value", "facts", "reply"),
+    [
+        ("is_open", {"day": "Monday", "is_open": False}, [[{"polarity": "no", "about": ["open"]}]], ["No."]),
+        ("has_stock", True, [[{"polarity": "yes", "about": ["stock"]}]], ["Yes."]),
+        ("get_lamp", {"lit": True}, [[{"polarity": "yes", "about": ["lit"]}]], ["Yes."]),
+        ("get_lamp", {"lit": True, "room": "hall"}, [[["hall"]]], ["It says: hall."]),
+        ("list_tasks", [], [[["nothing", "none", "empty", "no", "any", "0"]]], ["There is nothing."]),
+        ("find_task", None, [[["nothing", "none", "empty", "no", "any", "0"]]], ["There is nothing."]),
+    ],
+)  # fmt: skip
+def test_a_look_asks_for_what_it_found_also_where_that_is_yes_no_or_nothing(
+    name: str, value: Any, facts: Any, reply: list[str]
+):
+    assert look(name, value) == (facts, reply)
+
+
+def test_fields_of_objects_are_taken_from_the_description_where_the_schema_has_none():
+    text = "The items, each with:\n- id: Its id\n- status: State (pending, done)\n- more: Optional data"
+    schema = {"type": "array", "items": {"type": "object"}, "description": text}
+    [made] = TestValues.first("write_items", "items", schema).value
+    assert list(made) == ["id", "status"]
+    assert made["status"] == "pending"
+
+
+def test_examples_of_a_docstring_are_values_of_its_arguments():
+    text = "Check a day.\n\nArgs:\n    day: The day, e.g. 2026-04-21.\n    year: Four digits."
+    properties = {"day": {"type": "string"}, "year": {"type": "integer"}}
+    schema = {"properties": properties, "required": ["day", "year"]}
+    found = next(iter(Pool().sets(TapeTool("check", {"description": text, "inputSchema": schema}))))
+    assert (found["day"].value, found["year"].value) == ("2026-04-21", 2026)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, cast
 
+from sandbox_mcp.app.authoring.argument_texts import documented
 from sandbox_mcp.app.authoring.server_check.seen import SeenServer
 from sandbox_mcp.engine.worlds.recorded import TapeTool
 
@@ -240,30 +241,10 @@ def _descriptions(seen: SeenServer) -> Iterator[ServerFinding]:
 def _untrue(seen: SeenServer) -> Iterator[ServerFinding]:
     """Arguments that a docstring documents beside those of the schema."""
     for tool in seen.tools:
-        documented, known = _documented(_description(tool)), _properties(tool)
-        strange = [name for name in documented if name not in known]
-        if len(strange) < len(documented):
+        listed, known = documented(_description(tool)), _properties(tool)
+        strange = [name for name in listed if name not in known]
+        if len(strange) < len(listed):
             yield from _found("untrue_description", (tool.name,) if strange else (), ", ".join(strange))
-
-
-def _documented(text: str) -> list[str]:
-    """The arguments that an ``Args:`` section of a docstring lists."""
-    begun = re.search(r"(?m)^[ \t]*(?:Args|Arguments|Parameters):[ \t]*$", text)
-    if begun is None:
-        return []
-    found: list[str] = []
-    indent = None
-    for line in text[begun.end() :].splitlines()[1:]:
-        if not line.strip():
-            break
-        lead = len(line) - len(line.lstrip())
-        indent = lead if indent is None else indent
-        match = re.match(r"[-*]?\s*`?([A-Za-z_]\w*)`?\s*+(?:\([^)]*\)\s*+)?:", line.strip())
-        if lead < indent or (lead == indent and match is None):
-            break
-        if lead == indent and match is not None:
-            found.append(match[1])
-    return found
 
 
 def _confusable(seen: SeenServer) -> Iterator[ServerFinding]:

@@ -21,7 +21,7 @@ from sandbox_mcp.app.authoring.drafting.draft import WIDTH
 from sandbox_mcp.app.authoring.drafting.words import free_name, snake
 from sandbox_mcp.app.authoring.learning import learn
 from sandbox_mcp.app.authoring.server_drafts.milestones import held, milestones_of
-from sandbox_mcp.app.authoring.server_drafts.starts import Starts
+from sandbox_mcp.app.authoring.server_drafts.starts import TrialStarts
 from sandbox_mcp.app.authoring.server_drafts.survey import Survey, Usable, play, survey
 from sandbox_mcp.app.authoring.server_drafts.values import AnswerPlace, Pool
 from sandbox_mcp.app.authoring.server_drafts.wording import DraftingModel, DraftWords, plain_words
@@ -73,7 +73,7 @@ def draft_for_server(wanted: DraftRequest, tell: Callable[[str], None]) -> Draft
     inside = sorted(item for item in files.rglob("*") if item.is_file() and ".git" not in item.parts) if files else []
     names = [item.relative_to(files).as_posix() for item in inside[:20]] if files else []
     pool = Pool(wanted.values, names, server.own_folder)
-    with Starts(server) as starts:
+    with TrialStarts(server) as starts:
         found = survey(starts, pool, wanted.skipped, model.suggest if model else None, tell)
         _name_columns(found)
         pairs = [*_pairs(found, wanted.pairs, tell)]
@@ -160,7 +160,7 @@ def _entry(name: str, base: str, usable: Usable, words: DraftWords, *, observed:
     made = milestones_of(usable, said, observed=observed)
     calls = list(_calls(usable))
     several = "multiple_tool_call" if len(calls) > 1 else "single_tool_call"
-    found = f" It says: {'; '.join(made.facts)}." if made.facts else ""
+    reply = " ".join(("That is done.", *made.facts)) if any(s.acts for s in usable.steps) else " ".join(made.facts)
     tools = list(dict.fromkeys(call["tool"] for call in calls))
     return {
         "name": name,
@@ -174,7 +174,7 @@ def _entry(name: str, base: str, usable: Usable, words: DraftWords, *, observed:
             "knows": list(words.knows),
             "does_not_know": list(words.does_not_know),
         },
-        "reference": [{"turns": [{"calls": calls, "reply": f"That is done.{found}"}]}],
+        "reference": [{"turns": [{"calls": calls, "reply": reply or "That is done."}]}],
         "milestones": list(made.entries),
     }
 

@@ -14,8 +14,9 @@ from typing import Any, cast
 
 from sandbox_mcp.app.authoring.drafting.words import COMMON, free_name, has, snake
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable
-from sandbox_mcp.app.authoring.server_drafts.values import is_dated, is_id, is_volatile
+from sandbox_mcp.app.authoring.server_drafts.values import is_dated, is_id, is_volatile, words_of
 from sandbox_mcp.engine.world.state import Row
+from sandbox_mcp.engine.worlds.recorded.guessing import LOOKING
 from sandbox_mcp.engine.worlds.recorded.observed import KEY, MORE, TELLING, answered, cell_of
 
 ANYTHING = {"any": True}
@@ -23,12 +24,24 @@ LONG = 80
 """From how many characters on a text is compared by a part of it."""
 SHORTEST = 3
 """Words with so many letters or fewer say too little."""
+_QUESTIONS = frozenset({"is", "has", "can", "are", "does", "check", "exists", "validate", "verify"})
+"""Words that tools begin with whose answer is yes or no."""
+_NOTHING = ("nothing", "none", "empty", "no", "any", "0")
+"""Wordings of an answer without anything in it: no tasks, not any, an empty list."""
 KINDS = ("adds", "updates", "removes")
 
 
 @dataclass(frozen=True, slots=True)
+class ToldFact:
+    """A fact that a reply has to state, as a file has it, and a sentence that states it."""
+
+    asked: Any
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
 class DraftMilestones:
-    """Milestones as a file has them, and what the reply says of the looks."""
+    """Milestones as a file has them, and the sentences of the reply on what was looked up."""
 
     entries: Sequence[Mapping[str, Any]]
     facts: Sequence[str]
@@ -37,7 +50,7 @@ class DraftMilestones:
 def milestones_of(usable: Usable, said: str, *, observed: bool) -> DraftMilestones:
     """The milestones of some steps; ``said`` is what the user says, ``observed`` if anything shows the state."""
     entries: list[dict[str, Any]] = []
-    facts: list[str] = []
+    facts: list[ToldFact] = []
     looks: list[str] = []
     for step, once, again in zip(usable.steps, usable.once, usable.again, strict=True):
         name = free_name(snake(step.tool.name), [str(entry["id"]) for entry in entries])
@@ -48,13 +61,13 @@ def milestones_of(usable: Usable, said: str, *, observed: bool) -> DraftMileston
         call = {"tool": step.tool.name, **_arguments(step)}
         act = [] if observed or not step.acts else [{"table": "act", "adds": {"tool": step.tool.name}}]
         entries.append({"id": name, **({"all": [call, *act]} if act else call)})
-        if not step.acts and (fact := _fact(once, again, said)):
+        if not step.acts and (fact := _told(step, once, again, said)):
             facts.append(fact)
             looks.append(name)
     if facts:
-        message = {"message": {"content": {"facts": [[fact] for fact in facts]}}}
+        message = {"message": {"content": {"facts": [fact.asked for fact in facts]}}}
         entries.append({"id": free_name("told", [str(entry["id"]) for entry in entries]), "after": looks, **message})
-    return DraftMilestones(entries, facts)
+    return DraftMilestones(entries, [fact.reply for fact in facts])
 
 
 def _since(seen: list[dict[str, Any]], entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -176,6 +189,49 @@ def _new_part(now: str, before: str, arguments: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value and value not in before and any(value in line for line in fresh):
             return value
     return next((line for line in fresh if len(line) <= LONG), "")
+
+
+def _told(step: DraftStep, once: StepPlayed, again: StepPlayed, said: str) -> ToldFact | None:
+    """The fact of a look: yes or no where the tool asks, otherwise a value, otherwise that nothing is there."""
+    question = words_of(step.tool.name)[:1] and words_of(step.tool.name)[0] in _QUESTIONS
+    answer = _yes_or_no(step, once, again)
+    if answer is not None and question:
+        return answer
+    if fact := _fact(once, again, said):
+        return ToldFact([fact], f"It says: {fact}.")
+    return answer or (ToldFact([*_NOTHING], "There is nothing.") if _is_empty(once) and _is_empty(again) else None)
+
+
+def _yes_or_no(step: DraftStep, once: StepPlayed, again: StepPlayed) -> ToldFact | None:
+    """The one truth value of an answer, which must be the same in both plays."""
+    found, there = ([*_truths(answered(played.result))] for played in (once, again))
+    if len(found) != 1 or found != there:
+        return None
+    name, value = found[0]
+    topic = [word for word in words_of(name or step.tool.name) if word not in LOOKING and len(word) > 1]
+    about = [" ".join(topic)] if topic else []
+    return ToldFact({"polarity": "yes" if value else "no", "about": about}, "Yes." if value else "No.")
+
+
+def _truths(value: Any, name: str = "") -> Iterator[tuple[str, bool]]:
+    """Truth values in an answer with the names that they stand under; a bare text may be one, too."""
+    if isinstance(value, bool):
+        yield name, value
+    elif isinstance(value, str) and not name and value.strip().lower() in ("true", "false", "yes", "no"):
+        yield name, value.strip().lower() in ("true", "yes")
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, Any]", value).items():
+            yield from (
+                _truths(item, "" if key == "result" else key) if not isinstance(item, str) or key == "result" else ()
+            )
+
+
+def _is_empty(played: StepPlayed) -> bool:
+    """True for an answer that has no value in it, unless a count of nothing."""
+    leaves = [leaf for leaf in _leaves(answered(played.result)) if leaf is not None]
+    return all(
+        not leaf.strip() if isinstance(leaf, str) else not leaf and not isinstance(leaf, bool) for leaf in leaves
+    )
 
 
 def _fact(once: StepPlayed, again: StepPlayed, said: str) -> str | None:

@@ -15,7 +15,7 @@ from sandbox_mcp.engine.worlds.recorded.live import LiveServer, names_folder
 from sandbox_mcp.play.session.running_server import RunningServer, ServerLostError
 
 
-class Start:
+class TrialStart:
     """One started server; ``spent`` once something was done on it."""
 
     def __init__(self, running: RunningServer) -> None:
@@ -23,20 +23,20 @@ class Start:
         self.spent = False
 
 
-class Starts:
+class TrialStarts:
     """The starts of one server. Used as a context, at whose end all are stopped."""
 
     def __init__(self, server: LiveServer) -> None:
         self.server = server
         own = [step for step in server.reset if not (isinstance(step, str) and names_folder(step))]
         self._together = not server.url and not own
-        self._fresh: list[Start] = []
+        self._fresh: list[TrialStart] = []
         self._coming: Future[RunningServer] | None = None
         self._thread = ThreadPoolExecutor(1)
         self.count = 0
 
-    def __enter__(self) -> "Starts":
-        """Start nothing yet."""
+    def __enter__(self) -> "TrialStarts":
+        """TrialStart nothing yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -49,7 +49,7 @@ class Starts:
         self._thread.shutdown()
 
     @contextmanager
-    def fresh(self, besides: Start | None = None) -> Generator[Start]:
+    def fresh(self, besides: TrialStart | None = None) -> Generator[TrialStart]:
         """A server on which nothing was done, other than ``besides``.
 
         Raises:
@@ -57,7 +57,7 @@ class Starts:
         """
         start = next((item for item in self._fresh if item is not besides), None)
         if start is None:
-            start = Start(self._started())
+            start = TrialStart(self._started())
         else:
             self._fresh.remove(start)
         try:
@@ -85,6 +85,6 @@ class Starts:
         return coming.result() if coming is not None else RunningServer(self.server)
 
     def _begin(self) -> None:
-        """Start the next one while the last is looked at."""
+        """TrialStart the next one while the last is looked at."""
         if self._together and self._coming is None and len(self._fresh) < 2:
             self._coming = self._thread.submit(RunningServer, self.server)

@@ -14,7 +14,7 @@ from typing import Any, cast
 from sandbox_grader.importers.reading.manners import failure_in
 from sandbox_scenarios.filling import opened
 
-from sandbox_mcp.app.authoring.server_drafts.starts import Start, Starts
+from sandbox_mcp.app.authoring.server_drafts.starts import TrialStart, TrialStarts
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
@@ -107,7 +107,7 @@ class Survey:
 
     server: LiveServer
     pool: Pool
-    starts: Starts
+    starts: TrialStarts
     tools: list[TapeTool] = field(default_factory=list[TapeTool])
     looking: frozenset[str] = frozenset()
     observers: list[Observation] = field(default_factory=list[Observation])
@@ -136,7 +136,7 @@ def _as_written(item: Observation) -> Any:
 
 
 def survey(
-    starts: Starts, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Callable[[str], None]
+    starts: TrialStarts, pool: Pool, skipped: frozenset[str], suggest: "Suggest | None", tell: Callable[[str], None]
 ) -> Survey:
     """Find out what a server's tools take and change.
 
@@ -179,7 +179,7 @@ Suggest = Callable[[TapeTool, Survey], Sequence[Mapping[str, DraftValue]]]
 
 
 def play(
-    found: Survey, steps: Sequence[DraftStep], times: int = 2, last: Start | None = None
+    found: Survey, steps: Sequence[DraftStep], times: int = 2, last: TrialStart | None = None
 ) -> list[tuple[StepPlayed, ...]]:
     """Carry steps out, each time on a fresh server in another process than ``last``; ends where one is refused."""
     plays: list[tuple[StepPlayed, ...]] = []
@@ -196,7 +196,7 @@ def play(
 class _Bench:
     """One started server, its state, and what its calls have given."""
 
-    def __init__(self, found: Survey, start: Start) -> None:
+    def __init__(self, found: Survey, start: TrialStart) -> None:
         self._found = found
         self._start = start
         self._running = start.running
@@ -410,7 +410,7 @@ class _Trial:
 def _tried(
     found: Survey,
     tool: TapeTool,
-    start: Start,
+    start: TrialStart,
     before: tuple[DraftStep, ...],
     made: tuple[StepPlayed, ...],
     suggested: Sequence[Mapping[str, DraftValue]],
@@ -446,7 +446,7 @@ def _tried(
     return _Trial(tool, before, best, first, next(iter(refusals), unknown))
 
 
-def _keep(found: Survey, trial: _Trial, start: Start) -> bool:
+def _keep(found: Survey, trial: _Trial, start: TrialStart) -> bool:
     """Play what was found once more in another process, and keep it if it can be done again."""
     name = trial.tool.name
     if trial.best is None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.filling import opened
 
+from sandbox_mcp.app.authoring.argument_texts import described, fields_in
 from sandbox_mcp.engine.bounded import loads
 from sandbox_mcp.engine.worlds.recorded import TapeTool
 from sandbox_mcp.engine.worlds.recorded.live import FOLDER
@@ -20,6 +21,7 @@ from sandbox_mcp.engine.worlds.recorded.schemas import inlined, names_in
 
 MOST_SETS, MOST_VALUES = 10, 6
 """How many sets of arguments are tried of a tool, and how many values of one argument."""
+_YEAR = 2026
 LONGEST = 60
 """How many characters a value has at most that a person would say."""
 MAKING = frozenset(
@@ -30,15 +32,21 @@ _IDS = re.compile(r"(?:^|[_-])(?:id|uuid|guid|hash|sha|key|token)s?$|[a-z]Ids?$"
 _VOLATILE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,64}")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _QUOTED = re.compile(r"(?<!\w)(?:'([^'\n]{1,60})'|\"([^\"\n]{1,60})\"|`([^`\n]{1,60})`)(?!\w)")
+_EXAMPLE = re.compile(r"(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as),?:? +([\w./@+-]{0,60}\w)")
+_CHOICES = re.compile(r"\((?:one of:? )?([\w-]+)(?:(?:, or |, | or |\||/)[\w-]+)+\)")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _TOKEN = re.compile(r"[\w./@-]{2,60}")
 _PLACE = frozenset({"path", "file", "filepath", "filename", "dir", "directory", "folder", "repo", "repository", "root"})
 _FOLDERS = frozenset({"dir", "directory", "folder", "repo", "repository", "root"})
-_TEXTS: Mapping[str, str] = {
-    "email": "ada@example.com", "date": "2026-03-05", "time": "14:30", "url": "https://example.com/",
-    "timezone": "Europe/Berlin", "zone": "Europe/Berlin", "expression": "2 + 3 * 4", "currency": "EUR",
-    "language": "en", "color": "blue", "colour": "blue", "phone": "+49 30 1234567", "city": "Berlin",
-    "country": "Germany", "name": "Sample", "title": "Green tea", "query": "tea",
+_TEXTS: Mapping[str, Sequence[str]] = {
+    "email": ["ada@example.com"], "date": ["2026-03-05"], "time": ["14:30"], "url": ["https://example.com/"],
+    "timezone": ["Europe/Berlin"], "zone": ["Europe/Berlin"], "expression": ["2 + 3 * 4"], "currency": ["EUR"],
+    "language": ["en"], "color": ["blue"], "colour": ["blue"], "phone": ["+49 30 1234567"], "city": ["Berlin"],
+    "country": ["Germany", "DE"], "name": ["Sample"], "title": ["Green tea"], "query": ["tea"],
+    "id": ["item-1"], "tag": ["home"], "tags": ["home"], "category": ["home"], "author": ["Ada Lovelace"],
+    "topic": ["gardening"], "reason": ["It is no longer needed"], "comment": ["Looks good to me"],
+    "description": ["Water the plants"], "content": ["Buy green tea on Friday"], "text": ["Buy green tea on Friday"],
+    "body": ["See you at noon"], "message": ["See you at noon"], "note": ["The key is under the mat"],
 }  # fmt: skip
 """Made-up texts by a word in the argument's name."""
 
@@ -93,7 +101,11 @@ class Pool:
     def _sets(
         self, tool: TapeTool, names: Sequence[str], listed: Mapping[str, Any], whole: Mapping[str, Any]
     ) -> Iterator[Mapping[str, DraftValue]]:
-        found = {name: self._values(tool, name, inlined(listed[name], whole)) for name in names}
+        told = described(tool)
+        found = {
+            name: self._values(tool, name, {"description": told.get(name, ""), **inlined(listed[name], whole)})
+            for name in names
+        }
         if not all(found.values()):
             return
         first = {name: values[0] for name, values in found.items()}
@@ -148,10 +160,14 @@ class Pool:
 
     def _told(self, name: str, schema: Mapping[str, Any]) -> Iterator[DraftValue]:
         """Examples in the argument's description, and words of answers that are texts about what it speaks of."""
-        for found in _QUOTED.finditer(str(schema.get("description") or "")):
-            text = next(group for group in found.groups() if group)
-            if re.search(r"\w", text) and text != name:
-                yield DraftValue(_read(text, schema.get("type")))
+        items: Any = schema.get("items")
+        if isinstance(items, Mapping) and cast("Mapping[str, Any]", items).get("type") == "object":
+            return  # what is named there belongs into the objects
+        for pattern in (_QUOTED, _EXAMPLE, _CHOICES):
+            for found in pattern.finditer(str(schema.get("description") or "")):
+                text = next(group for group in found.groups() if group)
+                if re.search(r"\w", text) and text != name:
+                    yield DraftValue(_read(text, schema.get("type")))
         asked = {_singular(word) for word in words_of(name)} - {"name", "id", "path"}
         for answer in self.answers:
             if isinstance(answer.value, str) and asked & {_singular(word) for word in words_of(answer.tool)}:
@@ -174,10 +190,12 @@ class Pool:
             case "boolean":
                 yield from (True, False)
             case "integer" | "number":
+                yield from (_YEAR,) if "year" in words_of(name) else ()
                 yield from _numbers(schema)
             case "array":
                 items: Any = schema.get("items")
                 inner = cast("Mapping[str, Any]", items) if isinstance(items, Mapping) else {"type": "string"}
+                inner = {"description": schema.get("description"), **inner}
                 yield from ([item] for item in (*_fixed(inner), *self._made_up(tool, name, inner)))
             case "object":
                 yield self._object(tool, schema)
@@ -188,9 +206,12 @@ class Pool:
         properties: Any = schema.get("properties")
         listed = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()
         made: dict[str, Any] = {}
-        for name in names_in(schema.get("required")):
-            part = cast("Mapping[str, Any]", listed.get(name) or {})
-            if values := [*_fixed(part), *self._made_up(tool, name, part)]:
+        written = {} if listed else fields_in(str(schema.get("description") or ""))
+        fields = {name: {"description": text} for name, text in written.items() if "optional" not in text.lower()}
+        for name in fields or names_in(schema.get("required")):
+            part = cast("Mapping[str, Any]", fields.get(name) or listed.get(name) or {})
+            told = (item.value for item in self._told(name, part))
+            if values := [*_fixed(part), *told, *self._made_up(tool, name, part)]:
                 made[name] = values[0]
         return made
 
@@ -205,7 +226,7 @@ class Pool:
                 if _FOLDERS.intersection(words)
                 else (*fresh, *self.files, *existing, *whole)
             )
-        yield from (text for word, text in _TEXTS.items() if word in words)
+        yield from (text for word, texts in _TEXTS.items() if word in words for text in texts)
         yield f"Sample {' '.join(words) or 'text'}"
 
 

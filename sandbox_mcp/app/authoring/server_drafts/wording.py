@@ -6,16 +6,15 @@ model's words are taken only where every value that the calls need is in them, o
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, Suggest, Survey, Usable
-from sandbox_mcp.app.authoring.server_drafts.values import DraftValue, words_of
+from sandbox_mcp.app.authoring.server_drafts.values import DraftValue
+from sandbox_mcp.app.authoring.server_drafts.wishes import said_value, wish_for
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.worlds.recorded import TapeTool
-from sandbox_mcp.engine.worlds.recorded.guessing import ACTING, LOOKING
 
 ARGUMENTS = """A tool of a server is to be tried. Give up to three sets of realistic arguments with which it works in \
 the state that is shown. Answer with a JSON list of objects and nothing else.
@@ -49,54 +48,14 @@ class DraftWords:
 
 def plain_words(steps: Sequence[DraftStep]) -> DraftWords:
     """The user's words, made of the tools' descriptions and the values."""
-    wishes = [_wish(step) for step in steps]
-    opening = " Then ".join(f"please {wish}" if n else f"Please {wish}" for n, wish in enumerate(wishes))
-    goal = " Then you want the assistant to ".join([f"You want the assistant to {wishes[0]}", *wishes[1:]])
-    knows = tuple(line for step in steps if (line := _said(step)))
+    wishes = [wish_for(step) for step in steps]
+    opening = " ".join((wishes[0].sentence, *(wish.further for wish in wishes[1:])))
+    further = (f" Then you want it to {wish.asked}." for wish in wishes[1:])
+    goal = "".join((f"You want the assistant to {wishes[0].asked}.", *further))
+    knows = tuple(dict.fromkeys(fact for wish in wishes for fact in wish.facts))
     looked = [step for step in steps if not step.acts]
     unknown = ("You do not know what will be found.",) if looked else ("You do not know how it is done.",)
     return DraftWords(goal, opening, knows or ("You know no more than that.",), unknown)
-
-
-def _wish(step: DraftStep) -> str:
-    text = " ".join(str(step.tool.listed.get("description") or "").split())
-    sentence = re.split(rf"{_EXAMPLE}|(?<=[.!?]) |(?: - )|: ", text, maxsplit=1)[0].rstrip(".!?: ")
-    words = sentence.split() or words_of(step.tool.name)
-    first = words[0].lower()
-    verbs = LOOKING | ACTING
-    plain = next((stem for stem in (first, first[:-1], first[:-2]) if stem in verbs and first.startswith(stem)), None)
-    ending = re.fullmatch(r"([a-z]+(?:[xz]|[sc]h|ss))es|([a-z]{2,}[^s])s", first)
-    third = (ending[1] or ending[2]) if plain is None and ending else None
-    verb = plain or third or first
-    if plain is None and third is None and len(words) > 1 and words[0][:1].isupper() and words[0].lower() in _ARTICLES:
-        verb = f"see to this: {first}"
-    said = _said(step)
-    return f"{' '.join([verb, *words[1:]])}.{f' {said}' if said else ''}"
-
-
-_EXAMPLE = r",? \(?(?i:e\.g\.|for example\b|for instance\b)"
-"""Where a description goes on to an example, whose values are not those of the draft."""
-_ARTICLES = frozenset({"a", "an", "the", "all", "this", "some", "every"})
-
-
-def _said(step: DraftStep) -> str:
-    parts: list[str] = []
-    for name, item in step.arguments.items():
-        if item.source is not None:
-            parts += [f"it is the one with the {item.called}"] if item.called else []
-        else:
-            parts.append(f"{' '.join(words_of(name)) or name}: {said_value(item.value)}")
-    told = "; ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
-
-
-def said_value(value: Any) -> str:
-    """A value as a person writes it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(said_value, cast("list[Any]", value)))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class DraftingModel:
@@ -152,10 +111,11 @@ class DraftingModel:
             return plain
         knows = _lines(written.get("knows"))
         told = f"{opening} {' '.join(knows)}".casefold()
-        for step, line in zip(usable.steps, (_said(step) for step in usable.steps), strict=True):
+        for step in usable.steps:
             needed = [said_value(item.value) for item in step.arguments.values() if item.source is None]
             if any(value.casefold() not in told for value in needed):
-                knows.append(line)
+                wish = wish_for(step)
+                knows += wish.facts or (f"You want to {wish.asked}.",)
         unknown = tuple(_lines(written.get("does_not_know"))) or plain.does_not_know
         return DraftWords(goal, opening, tuple(knows) or plain.knows, unknown)
 
