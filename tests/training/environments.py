@@ -17,6 +17,7 @@ WANTED: dict[str, tuple[str, ...]] = {
         *("skyrl-gym==0.4.0", "-e", "."),
     ),
     "nemo": ("nemo-gym==0.7.0", "httpx"),
+    "openreward": ("openreward==0.1.167",),
 }
 NEWER = {"nemo": (3, 13)}
 """Frameworks that want a later Python than ours."""

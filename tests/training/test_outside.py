@@ -92,6 +92,13 @@ def test_nemo_gym(tmp_path: Path) -> None:
     assert found == {"episodes": 50, "at_1": 50, "mean": 1.0}
 
 
+def test_openreward(tmp_path: Path) -> None:
+    python("openreward")
+    with serving(tmp_path, "--as", "openreward") as base:
+        found = ran("openreward", str(HERE / "outside" / "openreward_client.py"), base, TOKEN)
+    assert found == {"episodes": 50, "at_1": 50}
+
+
 def test_trl() -> None:
     found = ran("trl", str(HERE / "outside" / "trl_client.py"), "7")
     assert found["at_1"] == found["idle_at_0"] == found["episodes"] >= 50

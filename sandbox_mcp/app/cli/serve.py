@@ -122,7 +122,7 @@ API_TOKEN = "SANDBOX_MCP_API_TOKEN"  # noqa: S105  (the name of a variable)
 @click.option(
     "--as",
     "served",
-    type=click.Choice(["openenv", "nemo-gym"]),
+    type=click.Choice(["openenv", "nemo-gym", "openreward"]),
     help="Over HTTP: serve a framework of training at the root, in place of the lobby.",
 )
 @click.option(

@@ -86,7 +86,10 @@ def bearer_in(scope: Scope) -> str | None:
 
 
 class TokenDoor:
-    """ASGI middleware: lets requests and WebSockets pass that show one of some tokens; all where there are none."""
+    """ASGI middleware: lets requests and WebSockets pass that show one of some tokens; all where there are none.
+
+    A token is shown as a bearer token, or under X-API-Key, where clients of some frameworks put it.
+    """
 
     def __init__(self, app: ASGIApp, accepted: tuple[str, ...]) -> None:
         self._app = app
@@ -97,7 +100,7 @@ class TokenDoor:
         if (
             scope["type"] in ("http", "websocket")
             and self._accepted
-            and not is_one_of(bearer_in(scope), self._accepted)
+            and not is_one_of(bearer_in(scope) or Headers(scope=scope).get("x-api-key"), self._accepted)
         ):
             refusal = problem(401, "unauthorized", "this needs a token of the server: Authorization: Bearer ...")
             return await refusal(scope, receive, send)

@@ -1,4 +1,4 @@
-"""OpenEnv's wire as routes under any prefix: WebSockets, the MCP bridge, tasks, and what its validator asks for.
+"""OpenEnv's wire as routes under any prefix: WebSockets, the MCP bridge, and what its validator asks for.
 
 Policy: clients derive ``{base}/ws`` and ``{base}/mcp`` from their base URL as texts, so a prefix leaves our own
 ``/mcp`` alone. A WebSocket that began its environment leases it: when it closes, the episode is over. An environment
@@ -8,12 +8,10 @@ that was made over HTTP lasts until it is closed there, or was idle for as long 
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, cast
 
-from sandbox_scenarios import ScenarioError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -24,15 +22,13 @@ from sandbox_mcp.play.training.hosting import EpisodeHost
 from sandbox_mcp.play.training.openenv import (
     ACTION_SCHEMA,
     OBSERVATION_SCHEMA,
-    SPLITS_TOLD,
     STATE_SCHEMA,
     OpenEnvClient,
     WireError,
 )
-from sandbox_mcp.play.training.tasks import TaskError, TrainingTask, described
+from sandbox_mcp.play.training.task_routes import TaskRoutes, object_of, refused, telling, unknown_world
 
 _INVALID, _UNKNOWN, _PARAMS, _INTERNAL, _PARSE, _CAPACITY = -32600, -32601, -32602, -32603, -32700, -32000
-_STATUS: Mapping[str, int] = {"CAPACITY_REACHED": 503, "EXECUTION_ERROR": 500}
 SHOWN_PATHS = ("/reset", "/step", "/state", "/schema", "/health", "/metadata", "/mcp")
 
 
@@ -55,7 +51,7 @@ class OpenEnvWire:
 
     def __init__(self, host: EpisodeHost, world: str = "") -> None:
         self._host = host
-        self._home = world
+        self._tasks = TaskRoutes(host, world)
         self._lasting: dict[str, _Lasting] = {}
         self._leased = 0
 
@@ -68,36 +64,15 @@ class OpenEnvWire:
             Route("/reset", self.reset, methods=["POST"]),
             Route("/step", self.step, methods=["POST"]),
             Route("/state", self.state),
-            Route("/health", _telling(lambda _: {"status": "healthy"})),
-            Route("/metadata", _telling(self._metadata)),
-            Route("/schema", _telling(_schemas)),
-            Route("/openapi.json", _telling(_openapi)),
-            Route("/list_environments", _telling(lambda request: [self._world(request)])),
-            Route("/{env}/splits", self.splits),
-            *(Route(f"/{{env}}/{name}", self.tasks, methods=["POST"], name=name) for name in _TASKS),
+            Route("/health", telling(lambda _: {"status": "healthy"})),
+            Route("/metadata", telling(self._metadata)),
+            Route("/schema", telling(_schemas)),
+            Route("/openapi.json", telling(_openapi)),
+            *self._tasks.routes(),
         ]
 
-    def _world(self, request: Request | WebSocket) -> str:
-        """The world of a request.
-
-        Raises:
-            WireError: there is none of that name in the suite, or the suite's files cannot be used.
-        """
-        world = request.path_params.get("world") or self._home
-        try:
-            known = self._worlds
-        except ScenarioError as error:  # files are read on first use, and may have changed since the server began
-            raise WireError("EXECUTION_ERROR", str(error)) from error
-        if world not in known:
-            raise WireError("VALIDATION_ERROR", f"no scenario is of world {world!r}; known: {', '.join(known)}")
-        return world
-
-    @cached_property
-    def _worlds(self) -> tuple[str, ...]:
-        return self._host.suite.worlds_played()
-
     def _metadata(self, request: Request) -> Mapping[str, Any]:
-        world = self._world(request)
+        world = self._tasks.world(request)
         about = f"Scenarios of the {world} world: tools with state, a simulated user, strict rewards."
         return {
             "name": world, "description": about, "readme_content": None, "version": __version__, "author": None,
@@ -145,7 +120,7 @@ class OpenEnvWire:
         await socket.accept()
         attached = socket.query_params.get("session_id")
         try:
-            world = self._world(socket)
+            world = self._tasks.world(socket)
             client = self._kept(attached) if attached else self._made(world)
             if client is None:
                 raise WireError("SESSION_ERROR", f"Unknown session_id: {attached}")
@@ -183,13 +158,13 @@ class OpenEnvWire:
         except (ValueError, RecursionError) as problem:
             return _error("INVALID_JSON", f"Invalid JSON: {problem}")
         try:
-            message = _object(read)
+            message = object_of(read)
             kind, data = message.get("type", ""), cast("object", message.get("data") or {})
             match kind:
                 case "reset":
-                    return _line("observation", await client.reset(_object(data)))
+                    return _line("observation", await client.reset(object_of(data)))
                 case "step":
-                    return _line("observation", await client.step(_object(data)))
+                    return _line("observation", await client.step(object_of(data)))
                 case "state":
                     return _line("state", client.state())
                 case "mcp":
@@ -209,7 +184,7 @@ class OpenEnvWire:
         """Bare JSON-RPC on an environment of this connection."""
         await socket.accept()
         try:
-            client, name = self._made(self._world(socket)), self._own()
+            client, name = self._made(self._tasks.world(socket)), self._own()
         except WireError as error:
             refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": _CAPACITY, "message": str(error), "data": None}}
             await socket.send_text(json.dumps(refusal))
@@ -239,9 +214,9 @@ class OpenEnvWire:
         except (ValueError, RecursionError) as problem:
             return JSONResponse(_parse_error(problem))
         try:
-            world = self._world(request)
+            world = self._tasks.world(request)
         except WireError as error:
-            return _unknown(error)
+            return unknown_world(error)
         return JSONResponse(await self._rpc(body, None, None, world))
 
     async def _rpc(
@@ -308,12 +283,12 @@ class OpenEnvWire:
     async def reset(self, request: Request) -> Response:
         """Begin an episode, which ``POST /step`` goes on with if it has an ``episode_id``."""
         try:
-            data = _object(json.loads(await request.body() or b"{}"))
+            data = object_of(json.loads(await request.body() or b"{}"))
             name = data.get("episode_id")
-            client = self._kept(name) or self._made(self._world(request))
+            client = self._kept(name) or self._made(self._tasks.world(request))
             told = await client.reset(data)
         except (WireError, ValueError, RecursionError) as error:
-            return _refused(error)
+            return refused(error)
         if name is not None:
             self._lasting[str(name)] = _Lasting(client)
         else:
@@ -323,78 +298,18 @@ class OpenEnvWire:
     async def step(self, request: Request) -> Response:
         """Go on with an episode that ``POST /reset`` began under the same ``episode_id``."""
         try:
-            data = _object(json.loads(await request.body()))
+            data = object_of(json.loads(await request.body()))
             client = self._kept(data.get("episode_id"))
             if client is None:
                 raise WireError("SESSION_ERROR", "POST /step needs the episode_id under which POST /reset began")
-            return JSONResponse(await client.step(_object(data.get("action"))))
+            return JSONResponse(await client.step(object_of(data.get("action"))))
         except (WireError, ValueError, RecursionError) as error:
-            return _refused(error)
+            return refused(error)
 
     async def state(self, request: Request) -> Response:
         """State of the episode of ``?episode_id=`` stands."""
         client = self._kept(request.query_params.get("episode_id"))
         return JSONResponse(client.state() if client else {"episode_id": None, "step_count": 0})
-
-    # Tasks
-
-    async def splits(self, request: Request) -> Response:
-        """The splits of a world."""
-        return self._foreign(request) or JSONResponse(SPLITS_TOLD)
-
-    async def tasks(self, request: Request) -> Response:
-        """Tasks of a split: all, how many, one by its index, or some."""
-        if refusal := self._foreign(request):
-            return refusal
-        try:
-            body, world = _object(json.loads(await request.body())), self._world(request)
-            split = body.get("split")
-            if not isinstance(split, str):
-                raise WireError("VALIDATION_ERROR", f"split is {split!r}; expected a text")
-            names = OpenEnvClient(self._host, world).names(split)
-            wanted = request.url.path.rpartition("/")[2]
-            if wanted == "num_tasks":
-                return JSONResponse({"num_tasks": len(names)})
-            if wanted == "task":
-                index = _whole(body, "index", 0)
-                if not 0 <= index < len(names):
-                    return JSONResponse({"detail": "Invalid task index"}, 400)
-                return JSONResponse({"task": self._task(names[index], index, split)})
-            start, stop = (
-                (_whole(body, "start", 0), _whole(body, "stop", len(names)))
-                if wanted == "task_range"
-                else (0, len(names))
-            )
-            rows = [self._task(name, index, split) for index, name in enumerate(names)]
-            return JSONResponse({"tasks": rows[start:stop], **({} if wanted == "task_range" else {"env_name": world})})
-        except (WireError, TaskError, ScenarioError, ValueError, RecursionError) as error:
-            return _refused(error)
-
-    def _task(self, name: str, index: int, split: str) -> dict[str, Any]:
-        return described(self._host.suite, TrainingTask(name), index, split)
-
-    def _foreign(self, request: Request) -> Response | None:
-        """A refusal of a request about another world than that of this wire."""
-        env = request.path_params["env"]
-        try:
-            if env.lower() == self._world(request).lower():
-                return None
-        except WireError as error:
-            return _unknown(error)
-        return JSONResponse({"detail": f"unknown environment {env!r}"}, 404)
-
-
-_TASKS = ("tasks", "num_tasks", "task", "task_range")
-
-
-def _telling(tell: Callable[[Request], Any]) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        try:
-            return JSONResponse(tell(request))
-        except WireError as error:
-            return _unknown(error)
-
-    return answer
 
 
 def _schemas(_: Request) -> Mapping[str, Any]:
@@ -422,21 +337,6 @@ async def _text_of(socket: WebSocket) -> str:
     return text if text is not None else (message.get("bytes") or b"").decode("utf-8", "replace")
 
 
-def _object(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise WireError("VALIDATION_ERROR", f"expected an object, got {type(value).__name__}")
-    return cast("dict[str, Any]", value)
-
-
-def _whole(body: Mapping[str, Any], name: str, default: int) -> int:
-    value = body.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise WireError("VALIDATION_ERROR", f"{name} is {value!r}; expected a whole number")
-    return value
-
-
 def _line(kind: str, data: object) -> str:
     return json.dumps({"type": kind, "data": data}, ensure_ascii=False, separators=(",", ":"))
 
@@ -447,13 +347,3 @@ def _error(code: str, message: str) -> str:
 
 def _parse_error(problem: Exception) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE, "message": f"Parse error: {problem}", "data": None}}
-
-
-def _unknown(error: WireError) -> Response:
-    """The refusal of a world."""
-    return JSONResponse({"detail": str(error)}, _STATUS.get(error.code, 404))
-
-
-def _refused(error: Exception) -> Response:
-    status = _STATUS.get(error.code, 422) if isinstance(error, WireError) else 422
-    return JSONResponse({"detail": str(error)}, status)

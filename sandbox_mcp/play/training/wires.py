@@ -22,11 +22,13 @@ from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.training.hosting import EpisodeHost
 from sandbox_mcp.play.training.nemo_gym import COOKIE, TOKEN, NemoGymWire
 from sandbox_mcp.play.training.openenv_routes import OpenEnvWire
+from sandbox_mcp.play.training.openreward import SESSION, OpenRewardWire
 from sandbox_mcp.play.training.rollouts import Rollouts
 
-Served = Literal["openenv", "nemo-gym"]
+Served = Literal["openenv", "nemo-gym", "openreward"]
 OPENENV, NEMO_GYM = "/openenv", "/nemo-gym"
-_SHOWN = re.compile(rb"\n" + TOKEN.lower().encode() + rb":[ \t]*([^\r\n \t]+)", re.IGNORECASE)
+_NAMED = f"(?:{TOKEN}|{SESSION})".encode()
+_SHOWN = re.compile(rb"\n" + _NAMED + rb":[ \t]*([^\r\n \t]+)", re.IGNORECASE)
 _COOKIE = re.compile(rb"\ncookie:[^\r\n]*?\b" + COOKIE.encode() + rb"=([^\r\n;, \t]+)", re.IGNORECASE)
 _IN_BODIES = ("/mcp", "/reset", "/step", "/seed_session", "/close_session")
 """How the paths end of requests that say in their body which environment they are about."""
@@ -63,6 +65,8 @@ class TrainingWires:
                 return [*mounted, _Root(openenv, door)]
             case "nemo-gym":
                 return [*mounted, _Root(nemo, door)]
+            case "openreward":
+                return [*mounted, _Root(OpenRewardWire(host, self.world).routes(), door)]
             case None:
                 return mounted
 
@@ -76,11 +80,11 @@ class TrainingWires:
         for name in ("session_id", "episode_id"):
             if found := parse_qs(query).get(name):
                 return found[0]
-        if method != "POST":
+        if method != "POST" and self.served != "openreward":
             return None
         if found := _SHOWN.search(head) or _COOKIE.search(head):
             return found[1].decode("latin-1")
-        if not path.endswith(_IN_BODIES):
+        if method != "POST" or not path.endswith(_IN_BODIES):
             return None
         return _named_in(body) if whole else WAIT
 
