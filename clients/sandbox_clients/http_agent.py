@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from sandbox_clients.base import Agent, AgentError, AgentTurn, Brief, Conversation, UnknownAgentError
 from sandbox_clients.replies import as_messages, read_object, read_turn
 from sandbox_clients.settings import AgentSettings
-from sandbox_mcp.play.models.asking import REFUSED_KEY, public_address
+from sandbox_mcp.play.models.asking import REFUSED_KEY, nobody_there, public_address
 from sandbox_mcp.play.models.retrying import FailedTry, Pacing, insist, one_line, refused
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ class _Talking:
             )
         except httpx2.TransportError as error:
             reason = one_line(str(error)) or type(error).__name__
-            raise FailedTry(f"connection failed: {reason}", passing=True) from error
+            unreached = not self.agent.answered and nobody_there(error)
+            raise FailedTry(f"connection failed: {reason}", passing=True, unreached=unreached) from error
+        self.agent.answered.add(self.agent.name)
         if response.is_success:
             return response.text
         try:
@@ -85,6 +87,8 @@ class HttpAgent(Agent):
     url: str
     settings: AgentSettings
     pacing: Pacing = field(default_factory=Pacing)
+    answered: set[str] = field(default_factory=set[str], init=False, repr=False, compare=False)
+    """The address, once anybody has answered there."""
     needs_url: ClassVar[bool] = True
 
     @classmethod

@@ -218,11 +218,11 @@ def test_anything_else_is_told(answer: Response, problem: str) -> None:
 
 def test_an_address_where_nobody_listens() -> None:
     async def work() -> None:
-        settings = AgentSettings(EndpointSettings(retries=1, pause=0))
+        settings = AgentSettings(EndpointSettings(retries=9, pause=0))
         async with HttpAgent.of("http://127.0.0.1:1/agent", settings).converse(BRIEF) as conversation:
             await conversation.turn("Hi")
 
-    with pytest.raises(AgentError, match=r"agent at http://127.0.0.1:1/agent: connection failed: .* \(2 tries\)"):
+    with pytest.raises(AgentError, match=r"agent at http://127.0.0.1:1/agent: connection failed: .* \(3 tries\)"):
         anyio.run(work)
 
 

@@ -129,6 +129,20 @@ def test_an_error_names_the_endpoint_and_not_its_credentials() -> None:
     assert "word" not in str(caught.value)
 
 
+def test_an_address_is_tried_as_often_as_asked_once_anybody_has_answered_there() -> None:
+    with running(Endpoint(scripted("steps: [{say: Hello.}]"))) as url:
+        endpoint = Completions(EndpointSettings("m", url, retries=6, pause=0))
+
+    async def ask() -> None:
+        await endpoint.ask([{"role": "user", "content": "Hi"}], [])
+
+    with pytest.raises(EndpointError, match=r"\(3 tries\)"):
+        anyio.run(ask)
+    endpoint._answered = True
+    with pytest.raises(EndpointError, match=r"\(7 tries\)"):
+        anyio.run(ask)
+
+
 class Hostile:
     """An endpoint that answers with whatever it was given."""
 

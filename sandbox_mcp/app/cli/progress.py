@@ -18,10 +18,13 @@ from typing import TYPE_CHECKING
 import click
 
 from sandbox_mcp.app.cli.printing import SCREENFUL
+from sandbox_mcp.engine.plurals import counted
 from sandbox_mcp.engine.shown import control, one_line
 from sandbox_mcp.engine.trajectory.events import INFRASTRUCTURE
 
 if TYPE_CHECKING:
+    from sandbox_clients.base import Agent
+
     from sandbox_mcp.app.run.progress import Progress, RunTally
 
 REDRAWN = 0.2
@@ -54,6 +57,15 @@ class Display:
     _tenths: int = 0
     _failures: int = 0
     _retold: float = -math.inf
+
+    def begin(self, agent: "Agent", scenarios: int) -> None:
+        """Name the model or service that is asked, whose first answer may be long in coming."""
+        about = agent.describe()
+        asked = about.get("address") or about.get("base_url")
+        if asked and not self.quiet:
+            model = f", {about['model']}" if about.get("model") else ""
+            told = f"playing {counted(scenarios, 'scenario')} with {agent.name}{model} at {asked}"
+            click.echo(one_line(told), err=True)
 
     def show(self, progress: "Progress", tally: "RunTally") -> None:
         """Show one session, and the whole if it is time."""

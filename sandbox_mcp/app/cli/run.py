@@ -309,6 +309,7 @@ def _evaluated(options: RunOptions, *, quiet: bool, everything: bool, bounds: bo
         chosen = picked(suite, options)
         if type(chosen) is PlayableSuite:
             warn(*map(str, unanswered(chosen, chosen.names())))
+        display.begin(agent, len(chosen.names()))
         report = play_run(
             options,
             agent,

@@ -175,6 +175,7 @@ class ModelEndpoint(ABC):
         self.settings = settings
         self._pacing = pacing or Pacing()
         self._client: Any = None
+        self._answered = False
 
     @abstractmethod
     def _open(self) -> Any:
@@ -218,13 +219,16 @@ class ModelEndpoint(ABC):
         sdk: Any = import_module(self.provider.package)
         try:
             response = await self._send(self._client, request)
+            self._answered = True
         except sdk.APIStatusError as error:  # the clients of both providers have the same exceptions
+            self._answered = True
             raise refused(error.status_code, _said(error), error.response.headers.get("retry-after")) from error
         except sdk.APITimeoutError as error:
             raise FailedTry("no answer in time", passing=True) from error
         except sdk.APIConnectionError as error:
             reason = one_line(str(error.__cause__ or error))
-            raise FailedTry(f"connection failed: {reason}", passing=True) from error
+            unreached = not self._answered and nobody_there(error.__cause__)
+            raise FailedTry(f"connection failed: {reason}", passing=True, unreached=unreached) from error
         except sdk.APIError as error:
             raise FailedTry(one_line(str(error)), passing=False) from error
         except TooLargeError as error:
@@ -233,6 +237,11 @@ class ModelEndpoint(ABC):
             return self._read(strict_json(response.http_response.content))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FailedTry(f"the answer is not a {self.kind}: {error}", passing=True) from error
+
+
+def nobody_there(error: BaseException | None) -> bool:
+    """True if no connection could be made at all; the class is known by name, as clients use one library or another."""
+    return type(error).__name__ == "ConnectError"
 
 
 def bounded_client(provider: Provider) -> Any:

@@ -1,8 +1,10 @@
 """Trying again: which faults of an endpoint may pass, and how long to wait before the next try.
 
 Policy: too many requests (429), a timeout or conflict (408, 409), a fault of the server (5xx) and a lost connection may
-pass; anything else is told at once. The pause doubles from try to try, and up to half of it is left to chance so that
-sessions that failed together do not come back together; where the endpoint says how long to wait, that counts.
+pass; anything else is told at once. An address at which nobody has ever answered is given up after a few seconds: it is
+more likely mistyped, or not started, than busy. The pause doubles from try to try, and up to half of it is left to
+chance so that sessions that failed together do not come back together; where the endpoint says how long to wait, that
+counts.
 """
 
 import logging
@@ -19,6 +21,8 @@ PASSING = frozenset({408, 409, 429})
 """Statuses below 500 that are worth another try."""
 LONGEST_PAUSE = 60.0
 """Seconds waited at most between two tries, whatever the endpoint asks for."""
+UNREACHED = 3
+"""Tries at most at an address at which nobody has ever answered."""
 LONGEST_TOLD = 200
 """Characters of what an endpoint says that are told."""
 
@@ -46,10 +50,20 @@ class FailedTry(Exception):
     """One failed try.
 
     ``after`` is the ``Retry-After`` header with which the endpoint asked to wait; ``status`` is that of its answer.
+    ``unreached`` is set where nobody has ever answered at the address.
     """
 
-    def __init__(self, problem: str, *, passing: bool, after: str | None = None, status: int | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        passing: bool,
+        after: str | None = None,
+        status: int | None = None,
+        unreached: bool = False,
+    ) -> None:
         self.passing = passing
+        self.unreached = unreached
         self.status = status
         self.after = after
         super().__init__(problem)
@@ -75,7 +89,8 @@ async def insist(
         try:
             return await once()
         except FailedTry as fault:
-            if not fault.passing or tried == retries:
+            last = min(retries, UNREACHED - 1) if fault.unreached else retries
+            if not fault.passing or tried >= last:
                 times = f" ({tried + 1} tries)" if tried else ""
                 raise FailedTry(
                     f"{fault}{times}", passing=fault.passing, after=fault.after, status=fault.status
@@ -83,7 +98,7 @@ async def insist(
             asked = _seconds(fault.after, pacing.now())
             wait = pause * 2.0**tried * (1 + pacing.chance()) / 2 if asked is None else asked
             wait = min(wait, LONGEST_PAUSE)
-            logger.info("%s: %s; try %d of %d in %.0f s", who, fault, tried + 2, retries + 1, wait)
+            logger.info("%s: %s; try %d of %d in %.0f s", who, fault, tried + 2, last + 1, wait)
             await pacing.sleep(wait)
     raise AssertionError("unreachable")
 
