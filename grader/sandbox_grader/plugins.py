@@ -1,7 +1,7 @@
 """Additions of other packages to the grader: metrics and importers, named by entry points of theirs.
 
-Policy: installed plug-ins are found without being imported, once per process. A name taken is a fault, because
-the same report would mean two things.
+Policy: installed plug-ins are found without being imported, once per process. A name taken is not theirs, because the
+same report would mean two things. One that cannot be used is named, and stops only what asks for it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,19 +14,22 @@ from sandbox_mcp.engine.own_code import others_code
 
 
 def found_outside(group: str, ours: Iterable[str]) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name, none of them with a name of ours.
+    """The entry points of a group by name, without those whose name is taken."""
+    taken = names_taken(group, ours)
+    return {point.name: point for point in _points(group) if point.name not in taken}
 
-    Raises:
-        GraderError: a name is ours, or two packages give it.
-    """
+
+def names_taken(group: str, ours: Iterable[str]) -> Mapping[str, str]:
+    """Names that entry points of a group give although they are ours or another package's, and who has them."""
     known = dict.fromkeys(ours, "sandbox_grader")
-    found: dict[str, EntryPoint] = {}
+    taken: dict[str, str] = {}
     for point in _points(group):
         if point.name in known:
-            raise GraderError(f"entry point {point.value!r} of {group}: {known[point.name]} has {point.name!r} already")
+            taken[point.name] = (
+                f"entry point {point.value!r} of {group}: {known[point.name]} has {point.name!r} already"
+            )
         known[point.name] = point.value
-        found[point.name] = point
-    return found
+    return taken
 
 
 def loaded(point: EntryPoint) -> Any:

@@ -1,6 +1,7 @@
 """The way in from Python: the lines of docs/python.md as they stand, in a script, in a test and where a loop runs."""
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -526,7 +527,7 @@ BROKEN_SAID = {
     "import none log.txt -o o": "importer 'none' of their_package:none failed: TypeError: 'NoneType' object is not",
     "import texts log.txt -o o": "importer 'texts' of their_package:texts gave str; expected sessions of type Imported",
     "import breaks log.txt -o o": "failed: KeyError: PosixPath('log.txt') (their_package.py, line 15)",
-    "grade nothing.jsonl": "entry point 'lost' of sandbox_mcp.metrics: 'no_such_package:Metric' cannot be imported: No",
+    "grade nothing.jsonl --metric lost.x": "'lost' of sandbox_mcp.metrics: 'no_such_package:Metric' cannot be imported",
     "worlds show shed": "entry point 'shed' of sandbox_mcp.worlds: 'their_package:office' declares the world 'office'",
 }
 
@@ -538,13 +539,53 @@ def test_whatever_is_wrong_with_what_a_package_adds_is_told_in_one_line(tmp_path
         assert (one.code, one.err.count("\n"), said in one.err.replace("WindowsPath", "PosixPath")) == (2, 1, True), one
 
 
-def test_a_package_s_metric_that_breaks_names_the_log_on_which_it_broke(tmp_path: Path) -> None:
-    points = "[sandbox_mcp.metrics]\nbroken = their_package:Broken\n"
-    code = "class Broken:\n    name = 'broken'\n    def grade(self, subject, mode):\n        raise KeyError('boo')\n"
+HALF_BROKEN = """
+from sandbox_grader import Metric, Verdict
+
+
+class Broken(Metric):
+    name = "broken"
+    source = "theirs"
+
+    def grade(self, subject, mode):
+        raise KeyError("boo")
+
+
+class Unsummed(Metric):
+    name = "unsummed"
+    source = "theirs"
+
+    def grade(self, subject, mode):
+        return Verdict({"events": len(subject.trajectory.events)})
+
+    def summarise(self, graded, mode):
+        return [1]
+"""
+HALF_BROKEN_POINTS = """[sandbox_mcp.metrics]
+broken = their_package:Broken
+unsummed = their_package:Unsummed
+lost = no_such_package:Metric
+toolsandbox = their_package:Broken
+"""
+
+
+def test_a_package_s_metric_that_breaks_is_named_and_stops_nothing_that_did_not_ask_for_it(tmp_path: Path) -> None:
     played = "run wifi_off --agent reference --out run --quiet"
-    graded = _with_installed(tmp_path, code, points, [played, "grade run --quiet"])[1]
-    said = "metric 'broken' failed: KeyError: 'boo' (their_package.py, line 4)"
-    assert (graded.code, graded.err) == (2, f"sandbox-mcp: {Path('run/logs/wifi_off-base-s0-t0.jsonl')}: {said}\n")
+    commands = (played, "grade run --quiet --json", "report run -o run.html --quiet", "grade run --metric broken.x")
+    _, graded, page, asked = _with_installed(tmp_path, HALF_BROKEN, HALF_BROKEN_POINTS, commands)
+    told = json.loads(graded.out)
+    assert (graded.code, told["score"], told["families"]["unsummed"]) == (
+        0,
+        1.0,
+        {"problem": "metric 'unsummed' summed up as list; expected a mapping"},
+    )
+    assert told["sessions"][0]["metrics"]["broken"]["inconclusive"].startswith(
+        "metric 'broken' failed: KeyError: 'boo' (their"
+    )
+    assert "'no_such_package:Metric' cannot be imported" in graded.err
+    assert "sandbox_grader has 'toolsandbox' already; it is left out" in graded.err
+    assert (page.code, "1 session" in page.err) == (0, True)
+    assert "failed: KeyError: 'boo' (their_package.py, line 11)" in asked.out + asked.err
 
 
 def _with_installed(folder: Path, code: str, points: str, commands: Sequence[str]) -> list[Done]:

@@ -15,7 +15,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.metric import Metric, Mode, Subject, Verdict
 from sandbox_grader.grading.similarity import DEFAULT, similarity
 from sandbox_grader.grading.values import is_array, is_object
-from sandbox_grader.plugins import found_outside, loaded
+from sandbox_grader.plugins import found_outside, loaded, names_taken
 from sandbox_mcp.engine.own_code import others_code
 
 FAMILIES = MappingProxyType(
@@ -55,6 +55,8 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
         ours: Metric = getattr(import_module(module), kind)(**options)
         return ours
     outside = found_outside(GROUP, FAMILIES)
+    if name in (taken := names_taken(GROUP, FAMILIES)):
+        raise GraderError(taken[name])
     if name not in outside:
         known = ", ".join((*FAMILIES, *outside))
         raise GraderError(f"unknown metric family {name!r}; known: {known}; a figure is FAMILY.NAME, such as {EXAMPLE}")
@@ -66,6 +68,40 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
     if getattr(made, "name", None) != name or not callable(getattr(made, "grade", None)):
         raise GraderError(f"{whose}: expected a class with name = {name!r} and grade")
     return made
+
+
+def usable_outside(names: Iterable[str]) -> list[Metric]:
+    """Those of these families of other packages that can be used here, where nobody asked for them."""
+    found = found_outside(GROUP, FAMILIES)
+    return [Unasked(metric(name)) for name in names if name in found and name not in unusable()]
+
+
+@cache
+def unusable() -> Mapping[str, str]:
+    """Families of other packages that cannot be used, and why."""
+    found = dict(names_taken(GROUP, FAMILIES))
+    for name in found_outside(GROUP, FAMILIES):
+        try:
+            metric(name)
+        except GraderError as error:
+            found[name] = str(error)
+    return MappingProxyType(found)
+
+
+class Unasked(Metric):
+    """A family of another package that nobody asked for by name: where it breaks, it has nothing to say."""
+
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+        self.name, self.source = family.name, str(getattr(family, "source", ""))
+        self.figures = getattr(family, "figures", None)
+
+    def grade(self, subject: Subject, mode: Mode) -> Verdict:
+        """Grade one session, as far as that is possible."""
+        try:
+            return judged_outside(self._family, subject, mode)
+        except GraderError as error:
+            return Verdict(inconclusive=str(error))
 
 
 EXAMPLE = "toolsandbox.score"
@@ -80,10 +116,15 @@ def is_known(name: str) -> bool:
 def families(likeness: str = DEFAULT, names: Iterable[str | Metric] | str = ()) -> list[Metric]:
     """The families of these names, or all in the order of reports: ours, then those of other packages.
 
+    Where none is asked for, one of another package that breaks stops nothing: a session on which it breaks is
+    inconclusive for it, and :func:`unusable` tells those that cannot even be made.
+
     Raises:
         GraderError: there is no similarity or no family of that name here.
     """
-    chosen = (names,) if isinstance(names, str) else tuple(names) or (*FAMILIES, *found_outside(GROUP, FAMILIES))
+    chosen = (names,) if isinstance(names, str) else tuple(names)
+    if not chosen:
+        return [*(metric(name, likeness) for name in FAMILIES), *usable_outside(found_outside(GROUP, FAMILIES))]
     return [metric(one, likeness) if isinstance(one, str) else checked(one) for one in chosen]
 
 
@@ -96,6 +137,8 @@ def check_figure(figure: str, chosen: Iterable[Metric]) -> None:
         GraderError: it gives others alone.
     """
     family, _, name = figure.partition(".")
+    if family not in FAMILIES and family in unusable():
+        raise GraderError(unusable()[family])
     for one in chosen:
         known = getattr(one, "figures", None) if one.name == family else None
         if known is not None and name not in known:

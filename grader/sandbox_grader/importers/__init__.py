@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.importers.base import Imported, Importer, Loss
-from sandbox_grader.plugins import found_outside, loaded
+from sandbox_grader.plugins import found_outside, loaded, names_taken
 from sandbox_mcp.engine.own_code import others_code
 
 NAMED = ("converse", "vercel", "gemini", "gemini-cli", "langchain", "agentdojo", "pydantic-ai", "opencode",
@@ -65,6 +65,8 @@ def importer(name: str) -> Importer:
     if home is not None:
         return import_module(home).read
     outside = found_outside(GROUP, IMPORTERS)
+    if name in (taken := names_taken(GROUP, IMPORTERS)):
+        raise GraderError(taken[name])
     if name not in outside:
         known = ", ".join(sorted((*IMPORTERS, *outside)))
         raise GraderError(f"unknown log format {name!r}; known: {known}; 'any' with --mapping FILE reads other JSON")

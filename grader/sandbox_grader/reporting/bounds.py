@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sandbox_scenarios.cache import users_folder
 from sandbox_scenarios.model import Scenario
 
-from sandbox_grader.grading.metrics import families
+from sandbox_grader.grading.metrics import FAMILIES, families, usable_outside
 from sandbox_grader.grading.scores import SCORE, USERS, Scores, grade
 from sandbox_grader.milestones.baselines import refusing
 from sandbox_grader.reporting.blind_replay import blind_replay
@@ -44,8 +44,9 @@ def bounded(
     Raises:
         GraderError: a scenario cannot be graded.
     """
-    chosen = families(report.similarity, asked := _asked(report))
-    wanted = [family for family in chosen if family.name in asked]
+    asked = _asked(report)
+    wanted = families(report.similarity, [name for name in asked if name in FAMILIES])
+    wanted += usable_outside(name for name in asked if name not in FAMILIES)
     counted = (item.scenario for item in report.ordered if item.value(report.metric) is not None)
     names = list(dict.fromkeys(counted))
     sides = {"floor": list[Scores](), "ceiling": list[Scores]()}

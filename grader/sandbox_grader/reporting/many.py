@@ -24,7 +24,7 @@ from sandbox_scenarios.homes import RECORDED
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.derived import code_digest
 from sandbox_grader.grading.metric import Mode
-from sandbox_grader.grading.metrics import FAMILIES, GROUP
+from sandbox_grader.grading.metrics import FAMILIES, GROUP, unusable
 from sandbox_grader.grading.scores import SCORE, Scores, seconds_between
 from sandbox_grader.grading.similarity import DEFAULT
 from sandbox_grader.grading.values import is_object
@@ -91,6 +91,7 @@ def grade_many(
     shared = SharedScores(details=details)
     logs = LogPaths.of(paths)
     texts = logs.texts
+    report.warnings += (f"{told}; it is left out" for told in unusable().values())
     report.warnings += logs.cut
     report.unreadable += [Unreadable(folder, f"{folder}: {NOT_ALLOWED}") for folder in logs.closed]
     found: list[Scores | None] = [None] * len(texts)

@@ -260,7 +260,12 @@ class Report:
             ]
             if any(verdict.inconclusive is None for _, verdict in graded):
                 kind = own.get(family) or (metric_named(family, self.similarity) if is_known(family) else None)
-                found[family] = summarised(kind, graded, self.mode) if kind else means(graded, self.mode)
+                try:
+                    found[family] = summarised(kind, graded, self.mode) if kind else means(graded, self.mode)
+                except GraderError as error:
+                    if family in own or family in FAMILIES:
+                        raise
+                    found[family] = {"problem": str(error)}  # of another package that nobody asked for
         return found
 
     def honesty(self) -> dict[str, Any] | None:
