@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import date
 
 import anyio
-from sandbox_scenarios.model import Answer, Clock, Script, UserSpec
+from sandbox_scenarios.model import Answer, Clock, PlannedAct, Script, UserSpec
 
-from sandbox_mcp.play.users import Line, ScriptedUser
+from sandbox_mcp.play.users import Line, ScriptedUser, UserTurn
+from sandbox_mcp.play.users.composing import GOODBYES, REGRETS, THANKS, once
 from sandbox_mcp.play.users.days import known_today, meant, spoken
 from sandbox_mcp.play.users.scripted import ALL, PITY, WAITING
 from tests.each import each
@@ -247,3 +248,94 @@ def test_the_next_such_day_is_meant(words: str, day: date | None) -> None:
 
 def test_days_as_people_say_them() -> None:
     assert spoken(date(2027, 3, 6)) == "Saturday, 6 March 2027"
+
+
+# what strangers' sessions showed
+
+
+def leaves(text: str, *, calls: int = 0, met: bool = False, wish: str = WISH, then: tuple[str, ...] = ()) -> UserTurn:
+    user = ScriptedUser(Script(then=then), wish, today=TODAY)
+    return anyio.run(user.respond, [Line("user", wish), Line("agent", text, calls, met)])
+
+
+@each(
+    ("text", "calls", "met", "words"),
+    [
+        ("Done, it's in your calendar.", 1, True, THANKS),
+        ("I'm sorry, I can't do that here.", 0, False, REGRETS),
+        ("You're welcome, have a lovely day!", 1, True, GOODBYES),
+    ],
+)
+def test_it_leaves_with_words_that_fit(text: str, calls: int, met: bool, words: tuple[str, ...]) -> None:
+    turn = leaves(text, calls=calls, met=met)
+    assert turn.ends
+    assert turn.parting in words
+
+
+def test_praise_of_a_question_is_no_answer_to_it() -> None:
+    assert leaves("Great question!").says == WAITING
+
+
+def test_a_question_at_the_end_of_a_report_brings_the_next_wish_and_not_the_one_that_was_served() -> None:
+    turn = leaves("The week is filled, five duties in all. Which week is next?", calls=5, then=("Now the last week.",))
+    assert turn.says == "Now the last week."
+
+
+def test_a_password_asked_for_with_a_yes_is_given_with_the_yes() -> None:
+    script = Script((Answer(("sure", "certain"), "Yes, I'm sure."), Answer(("password",), "It's shellac.")))
+    user = ScriptedUser(script, "Please delete my account.")
+    asked = "Deleting it can't be undone. If you're sure, just tell me the account's password and I'll delete it."
+    said = anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 0)]).says
+    assert said
+    assert "It's shellac." in said
+    assert "Yes" in said
+
+
+def test_a_deed_that_is_left_to_the_user_gets_no_leave() -> None:
+    script = Script((Answer(("location",), "You may switch location service on."),), decline="No, leave it then.")
+    user = ScriptedUser(script, "Text Cemal my coordinates.")
+    asked = "Shall I text him that you're on the coast, or will you switch location service on?"
+    said = anyio.run(user.respond, [Line("user", user.opening), Line("agent", asked, 0)]).says
+    assert said
+    assert "You may" not in said
+
+
+@each(
+    ("text", "objection"),
+    [
+        ("Moved to Thursday the 17th.", "Isn't Thursday the 18th?"),
+        ("It's on Thursday, March 17, now.", "Isn't Thursday the 18th?"),
+        ("Moved to Thursday, 18 March.", None),
+        ("Moved to Thursday, 25 March.", None),
+    ],
+)
+def test_a_day_that_cannot_be_right_is_objected_to(text: str, objection: str | None) -> None:
+    assert leaves(text, calls=1, met=True, wish="Move the meeting to Thursday.").says == objection
+
+
+def test_a_day_that_the_next_wish_contradicts_is_objected_to_once() -> None:
+    wish, then = "Move Wednesday's exam by a week.", ("Tell Nadja it's on the 24th now.",)
+    user = ScriptedUser(Script(then=then), wish, today=TODAY)
+    lines = [Line("user", wish), Line("agent", "The exam has moved from 17 March to 23 March.", 1)]
+    said = anyio.run(user.respond, lines).says
+    assert said == "Shouldn't that be the 24th?"
+    lines += [Line("user", said), Line("agent", "Right, it is on 24 March now.", 1)]
+    assert anyio.run(user.respond, lines).says == then[0]
+
+
+def test_a_sentence_that_another_one_holds_is_said_once() -> None:
+    assert once("I turned it, the gauge says 1.4 bar. The gauge says 1.4 bar.") == (
+        "I turned it, the gauge says 1.4 bar."
+    )
+    assert once("Yes, please. Yes, please.") == "Yes, please."
+    assert once("It is 4. It is 5.") == "It is 4. It is 5."
+
+
+def test_what_was_looked_at_is_not_looked_at_again_for_something_else_that_may_stand_there() -> None:
+    answers = (Answer(("plate",), "{read_plate}"), Answer(("firmware",), "{read_firmware}"))
+    does = {item.say: PlannedAct(item.say.strip("{}")) for item in answers}
+    user = ScriptedUser(Script(answers, does=does), "My heating is cold.")
+    lines = [Line("user", user.opening), Line("agent", "What does the plate say?", 0)]
+    assert anyio.run(user.respond, lines).says == "{read_plate}"
+    lines += [Line("user", "It says K30."), Line("agent", "Can you see a firmware number on the plate as well?", 0)]
+    assert anyio.run(user.respond, lines).says == "{read_firmware}"

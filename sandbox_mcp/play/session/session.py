@@ -35,6 +35,7 @@ from sandbox_mcp.play.session.opening import SessionError, SessionSpec, check_sa
 from sandbox_mcp.play.session.recording import Back, Recorder
 from sandbox_mcp.play.telemetry import answering
 from sandbox_mcp.play.users import Line, User, UserAct, UserError, UserTurn
+from sandbox_mcp.play.users.composing import once
 
 OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
@@ -249,6 +250,8 @@ class Session:
         says = turn.says
         for place, result in came:  # what came of its acts stands where it says ``{act}``
             says = says.replace(place, result, 1)
+        if came:
+            says = once(says)
         self._say("user", says, turn.meta)
         self._announce()
         if self.ended is not None:

@@ -4,11 +4,11 @@ Policy: words are compared by their stems. What the agent has just stated is not
 wish if it names something of it and nothing else; a question about what the wish has said gets it said again, once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum, auto
 
-from sandbox_scenarios.model import Answer
+from sandbox_scenarios.model import Answer, PlannedAct
 
 from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading, ReadSentence
 from sandbox_mcp.engine.talk.acts.model import stems
@@ -112,9 +112,39 @@ def _place(text: str, phrase: str) -> int:
     return -1
 
 
-def requests(text: str) -> str:
-    """The sentences of a text in which something is requested of the user."""
-    return " ".join(part for part in SENTENCE.findall(plain(text)) if _REQUEST.search(part))
+def asked_to_do(
+    answers: Sequence[Answer], does: Mapping[str, PlannedAct], text: str, said: Collection[str]
+) -> list[Answer]:
+    """The answers with acts that the sentences of a text request; acts may be asked for again.
+
+    What was looked at before is not looked at again for a question after something else that may stand there.
+    """
+    found: list[Answer] = []
+    for part in SENTENCE.findall(plain(text)) if does else ():
+        heard = hearing(answers, part) if _REQUEST.search(part) else []
+        acts = [item for item in heard if item.say in does]
+        if is_question(part) and any(item.say not in said for item in heard):
+            acts = [item for item in acts if item.say not in said or does[item.say].arguments]
+        found += (item for item in acts if item not in found)
+    return found
+
+
+def once(says: str) -> str:
+    """What is said, without sentences that another one has in it.
+
+    >>> once("I turned it by one, the gauge says 1.4 bar. The gauge says 1.4 bar.")
+    'I turned it by one, the gauge says 1.4 bar.'
+    """
+    parts = _SPACED.split(says)
+    bare = [part.casefold().strip(" .!") for part in parts]
+    kept = (
+        part for place, part in enumerate(parts)
+        if not any(bare[place] in other and (place > number or bare[place] != other) for number, other in enumerate(bare) if number != place)
+    )  # fmt: skip
+    return " ".join(kept)
+
+
+_SPACED = Lazy(r"(?<=[.!?]) +")
 
 
 def refuses(answer: Answer) -> bool:
@@ -142,10 +172,18 @@ def refused_part(reading: ActReading, wish: str) -> bool:
 
 
 def can_be_granted(answer: Answer, reading: ActReading) -> bool:
-    """True unless an answer gives leave for a kind of deed that the agent has just said it has no means for."""
-    return not grants(answer) or not _deeds(answer.say) & frozenset().union(
-        *(_deeds(text) for item in reading.sentences if not is_question(item.text) for text in _helpless(item))
-    )
+    """True unless an answer gives leave for a kind of deed for which the agent has no means, or that it leaves to the user."""
+    if not grants(answer):
+        return True
+    beyond = (text for item in reading.sentences if not is_question(item.text) for text in _helpless(item))
+    own = (found[0] for item in reading.sentences for found in _YOURSELF.finditer(item.text))
+    return not _deeds(answer.say) & frozenset().union(*map(_deeds, (*beyond, *own)))
+
+
+_YOURSELF = Lazy(
+    r"\b(?:will|would) you (?:rather )?(?:turn|switch|enable|put|activate)\b[^,.?!]*|[^,.?!]*\byourself\b[^,.?!]*"
+)
+"""A deed that is left to the user: "or will you switch it on", "turn it on yourself"."""
 
 
 def _helpless(sentence: ReadSentence) -> list[str]:
@@ -162,6 +200,18 @@ def names_nothing(asking: str) -> bool:
     return not stems(asking) - GENERAL or bool(_WHICH_ONE.search(asking))
 
 
+def told_to_say(reading: ActReading) -> str:
+    """The parts of sentences that ask for leave or offer, and ask beside it to be told something."""
+    asked = (item for item in reading.sentences if item.act in (Act.LEAVE, Act.OFFERS))
+    return " ".join(found[0] for item in asked for found in _TELL_ME.finditer(item.text))
+
+
+_TELL_ME = Lazy(
+    r"\b(?:tell|give|send|write|type|spell) me\b(?! (?:to|if|when|so)\b)[^.?!]*|\bi(?: will|'ll)?(?: still| also| only)? need (?:the|your|a|his|her)\b[^.?!]*"
+)
+"""A request to be told something, to the end of its sentence."""
+
+
 def is_asked(reading: ActReading) -> bool:
     """True if a message asks for something in so many words, rather than says what will be needed some time."""
     return any(
@@ -171,10 +221,15 @@ def is_asked(reading: ActReading) -> bool:
 
 def meant_instead(answers: Iterable[Answer], asking: str, text: str) -> Answer | None:
     """Whom or which one the user means, where "Her?" asks about another one; None where it asks about the right one."""
-    if not _THIS_ONE.match(asking):
+    if not asks_for_this_one(asking):
         return None
     naming = (item for item in answers if not _ONE_OF.isdisjoint(item.about))
     return next((item for item in naming if not _is_covered(item.say, _values(text))), None)
+
+
+def asks_for_this_one(asking: str) -> bool:
+    """True if a question is only whether the one named before it is the right one: "Her?", "Is that the one?"."""
+    return bool(_THIS_ONE.match(asking))
 
 
 _THIS_ONE = Lazy(
@@ -335,6 +390,7 @@ def has_said(wish: str, asking: str) -> bool:
 _OFFHAND = (
     (Lazy(r"\b(?:which|what) (?:app|application|service|platform|tool|program|device|phone|map)s?\b(?! number)"), "Whichever you have."),
     (Lazy(r"\btime ?zone\b"), "The one here."),
+    (Lazy(r"\b(?:what|which|any|a|specific|particular|preferred) (?:\w+ )?(?:title|label|subject|format|tone|style|wording|phrasing|sound|ringtone|colou?r)\b"), "Whatever you think fits."),
     (Lazy(r"\btoday's date\b|\bwhat (?:day|date|time) is it\b|\bcurrent (?:time|date)\b|\bwhat is your (?:\w+ )?name\b"), LOOK),
     (Lazy(r"\b(?:in|on|among|from) (?:your|the) (?:\w+ )?(?:contacts?|address book|phone ?book|phone)\b"), LOOK),
 )  # fmt: skip

@@ -4,12 +4,14 @@
 datetime.date(2027, 3, 18)
 """
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from sandbox_scenarios.model import Clock, UserSpec
 
-from sandbox_mcp.engine.talk.patterns import any_case
+from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMED = any_case(rf"\b(?:({'|'.join(_DAYS)})\b(?:,? the)?)? ?(?:(\d{{1,2}})(?:st|nd|rd|th)\b)?|\b(today|tomorrow)\b")
@@ -39,6 +41,58 @@ def meant(words: str, today: date) -> date | None:
             )  # fmt: skip
             return next(fitting, None)
     return None
+
+
+def doubted(text: str, wish: str, coming: str, today: date) -> str | None:
+    """What a person objects who hears a day that cannot be right; None where none is certainly wrong.
+
+    Wrong is a day of the month that is not the weekday with which it is told, where the ``wish`` names that weekday,
+    and one that the next wish contradicts: "it's on the 7th".
+
+    >>> doubted("Moved to Thursday the 17th.", "Move it to Thursday.", "", date(2027, 3, 15))
+    "Isn't Thursday the 18th?"
+    """
+    named = {found[1].lower() for found in _NAMED.finditer(wish) if found[1]}
+    for name in named if len(named) == 1 else ():
+        told = [(int(found[1] or found[4]), found[2] or found[3]) for found in _dated(name).finditer(text)]
+        if told and not any(_falls_on(name, day, month, today) for day, month in told) and (day := meant(name, today)):
+            return f"Isn't {name.capitalize()} the {ordinal(day.day)}?"
+    known = _IT_IS.search(coming)
+    days = {int(found) for pair in _DAY.findall(text) for found in pair if found} if known else set[int]()
+    if known and int(known[1]) not in days and any(abs(day - int(known[1])) in _NEAR for day in days):
+        return f"Shouldn't that be the {ordinal(int(known[1]))}?"
+    return None
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z]*"
+_IT_IS = any_case(r"\b(?:it|that)(?:'s| is)(?: now)?(?: on)? the (\d{1,2})(?:st|nd|rd|th)\b")
+_DAY = any_case(rf"\b(\d{{1,2}})(?:(?:st|nd|rd|th)\b|(?= (?:of )?{_MONTH}\b))|\b{_MONTH} (\d{{1,2}})\b(?!:)")
+_NEAR = (1, 2)
+"""So many days off is a mistake about a day; farther off it is another one."""
+
+
+@lru_cache(maxsize=7)
+def _dated(name: str) -> Lazy:
+    """A weekday with the day of the month behind it, and the month where one is told."""
+    day = r"(\d{1,2})(?:st|nd|rd|th)?"
+    return any_case(rf"\b{name},? (?:the )?(?:{day}(?: (?:of )?({_MONTH})\b|(?=[.,;!?)]|$))|({_MONTH}) (\d{{1,2}})\b)")
+
+
+def _falls_on(name: str, day: int, month: str | None, today: date) -> bool:
+    """True if a day of the month may be this weekday: in the month that is told, or in this one or those beside it."""
+    near = range(today.month - 2, today.month + 1)
+    months = [(today.year + at // 12, at % 12 + 1) for at in near]
+    if month:
+        number = _MONTHS.index(month[:3].lower()) + 1
+        months = [(today.year + years, number) for years in (-1, 0, 1)]
+    return any(day <= monthrange(*at)[1] and _DAYS[date(*at, day).weekday()] == name for at in months)
+
+
+def ordinal(number: int) -> str:
+    """A day of the month as people say it: 7th, 21st."""
+    ending = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def spoken(day: date) -> str:

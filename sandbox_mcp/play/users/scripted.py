@@ -20,7 +20,7 @@ from sandbox_mcp.engine.talk.patterns import any_case
 from sandbox_mcp.engine.tools.gates import codes_in
 from sandbox_mcp.play.users import composing
 from sandbox_mcp.play.users.base import Line, UserAct, UserTurn
-from sandbox_mcp.play.users.days import known_today
+from sandbox_mcp.play.users.days import doubted, known_today
 from sandbox_mcp.play.users.manner import Manner
 
 ALL = "No thanks, that's all."
@@ -103,7 +103,7 @@ class _Standing:
         self._said: set[str] = set()
         self._told: list[str] = []
         self._waited = 0
-        self._declined = self._met = False
+        self._declined = self._met = self._objected = False
         self.parting = ""
         self._manner = Manner(user.personas, [*user.slips], [*user.changes]) if user.personas else None
 
@@ -165,10 +165,25 @@ class _Standing:
         reading = _read(line, self._wish)
         if self._declined and reading.act in _NOTHING_NEW:
             return self._next_wish()
-        acts = [item for item in self._script.answers if item.say in self._script.does]
-        if asked := composing.hearing(acts, composing.requests(line.text)):
+        if asked := composing.asked_to_do(self._script.answers, self._script.does, line.text, self._said):
             return self.facts(line, reading, asked)  # what it is asked to do itself is no offer, whatever it follows
+        if objection := self._objection(line, reading):
+            return self._wait(objection)
         return POLICY[reading.act](self, line, reading)
+
+    def _objection(self, line: Line, reading: ActReading) -> str | None:
+        """What it has against the day that a report names, once."""
+        if (
+            self._today is None
+            or self._objected
+            or not reading.has(Act.DELIVERS)
+            or reading.act in (Act.ASKS, Act.LEAVE)
+        ):
+            return None
+        coming = next(iter(self._then), "")
+        objection = doubted(line.text, self._wish, coming, self._today)
+        self._objected = objection is not None
+        return objection
 
     def facts(self, line: Line, reading: ActReading, acts: Sequence[Answer] = ()) -> str | None:
         """What it knows about what was asked; a yes as well where leave was asked in another sentence.
@@ -207,6 +222,8 @@ class _Standing:
 
     def _without_script(self, line: Line, reading: ActReading, asking: str) -> str | None:
         """What anybody could say who has no answer in the script: the day, a name, the wish again, or that it is unknown."""
+        if reading.has(Act.DELIVERS) and (line.met or (line.calls and any(map(self._says_now, self._then)))):
+            return self._move_on(reading)  # what a report asks at its end is not answered with the wish that it serves
         day = self._today and composing.day_asked(asking, self._wish, self._today)
         said = day or composing.full_name(asking, self._wish)
         if said is None and self._wish not in self._said and composing.has_said(self._wish, asking):
@@ -246,7 +263,8 @@ class _Standing:
         granted = [item for item in about if composing.grants(item) and composing.can_be_granted(item, reading)]
         waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
         waived = [item for item in waived if composing.grants(item) and item.say not in self._said]
-        asked = composing.hearing(self._script.answers, reading.text(Act.ASKS) if composing.is_asked(reading) else "")
+        besides = f"{reading.text(Act.ASKS) if composing.is_asked(reading) else ''} {composing.told_to_say(reading)}"
+        asked = composing.hearing(self._script.answers, besides)
         asked = [item for item in asked if item.say not in self._said and item not in (*granted, *waived)]
         asked = [item for item in composing.unstated(asked, reading, line.text) if not composing.refuses(item)]
         again = [item for item in granted if item.say in self._said and item.say not in self._script.does]
@@ -261,6 +279,8 @@ class _Standing:
         offered = reading.asking
         if not offered:
             return self._move_on(reading)
+        if composing.asks_for_this_one(offered):
+            return self.leave(line, reading)
         about = [item for item in composing.hearing(self._script.answers, offered) if item.say not in self._said]
         if not (line.met or reading.has(Act.DELIVERS)) and any(map(composing.grants, about)):
             return self.leave(line, reading)  # how a deed that its wish needs is put forward makes no difference

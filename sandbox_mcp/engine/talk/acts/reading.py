@@ -64,7 +64,9 @@ def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = Fal
     elif act is Act.UNREADABLE and calls and any(char.isdigit() for char in text):
         act = Act.DELIVERS  # a bare value, after a look-up
     elif met and act is Act.LEAVE:
-        act = Act.OFFERS
+        act = Act.OFFERS if reading.asks or _OF_ITSELF.search(reading.asking) else Act.DELIVERS
+    elif act is Act.SMALL and calls and reading.has(Act.DELIVERS):
+        act = Act.DELIVERS  # praise of the question before its answer
     if met and act in _UNASKED and not reading.asks:
         act = Act.DELIVERS  # it asks nothing, and what the user wants is there
     return ActReading(act, reading.sentences)
