@@ -339,3 +339,38 @@ def test_what_was_looked_at_is_not_looked_at_again_for_something_else_that_may_s
     assert anyio.run(user.respond, lines).says == "{read_plate}"
     lines += [Line("user", "It says K30."), Line("agent", "Can you see a firmware number on the plate as well?", 0)]
     assert anyio.run(user.respond, lines).says == "{read_firmware}"
+
+
+# a user who stands at the machine
+
+AT_THE_BOILER = Script(
+    answers=(
+        Answer(("gauge",), "The gauge says {read_gauge}."),
+        Answer(("F2",), "I pressed F2."),
+        Answer(("two quarter",), "I turned it by two."),
+    ),
+    does={
+        "The gauge says {read_gauge}.": PlannedAct("read_gauge"),
+        "I pressed F2.": PlannedAct("press", {"button": "F2"}),
+        "I turned it by two.": PlannedAct("turn_valve", {"quarters": 2}),
+    },
+)
+
+
+@each(
+    ("instruction", "answer"),
+    [
+        ("Good, it is unlocked. Now turn the valve by two quarter turns.", "I turned it by two."),
+        ("That's it unlocked. Press F2, and tell me once it is done.", "I pressed F2."),
+        (
+            "Unlocked it is. First press F2, then turn the valve by two quarter turns.",
+            "I pressed F2. I turned it by two.",
+        ),
+        ("If the gauge still says 1.4 bar, turn the valve by two quarter turns.", "The gauge says {read_gauge}."),
+        ("Please do not press F2 yet, but read the gauge.", "The gauge says {read_gauge}."),
+    ],
+)
+def test_a_user_at_the_machine_does_what_it_is_told_and_looks_at_a_condition_first(
+    instruction: str, answer: str
+) -> None:
+    assert hears(instruction, wish="Make my heating run again.", script=AT_THE_BOILER) == answer

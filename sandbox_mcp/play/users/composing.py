@@ -26,6 +26,12 @@ _GRANTING = any_case(
     r"\W*(?:yes|sure|go ahead|you (?:can|may)|turn|switch|of course|fine)\b|.*\b(?:can go (?:on|off)|do the rest)\b"
 )
 _REQUEST = any_case(r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b")
+_COMMAND = any_case(
+    r"(?:^|[,;:(]|\b(?:then|now|and|next|first|again|afterwards))\W*"
+    r"(?:read|tell|give|say|describe|check|look|watch|try|repeat|press|push|hold|tap|hit|turn|open|close|switch|set|enter|type)\b"
+)
+_FORBIDDEN = any_case(r"\b(?:(?:do not|never)\b(?! (?:forget|hesitate))|without\b)[^,;:]*")
+_CONDITION = any_case(r"^\W*(?:if|unless|in case|should)\b[^,]{1,120},")
 _ALONE = any_case(r"\b(?:leave|keep)\b.{1,40}\b(?:as (?:it|they)|alone)\b")
 _WARNING = any_case(
     r"\bstill (?:on|off)\b|\bhad to (?:turn|switch|enable|disable)\b|\bheads[- ]up\b|\bkeep in mind\b|\bnote that\b"
@@ -117,16 +123,34 @@ def asked_to_do(
 ) -> list[Answer]:
     """The answers with acts that the sentences of a text request; acts may be asked for again.
 
-    What was looked at before is not looked at again for a question after something else that may stand there.
+    What was looked at before is not looked at again for a question after something else that may stand there. A deed
+    under a condition that the user can look at is left for later: it looks, and says what it sees.
     """
     found: list[Answer] = []
     for part in SENTENCE.findall(plain(text)) if does else ():
-        heard = hearing(answers, part) if _REQUEST.search(part) else []
+        part = _FORBIDDEN.sub(" ", part)
+        if looks := _looks_first(answers, does, part):
+            found += (item for item in looks if item not in found)
+            continue
+        heard = hearing(answers, part) if _REQUEST.search(part) or _COMMAND.search(part) else []
         acts = [item for item in heard if item.say in does]
         if is_question(part) and any(item.say not in said for item in heard):
             acts = [item for item in acts if item.say not in said or does[item.say].arguments]
         found += (item for item in acts if item not in found)
     return found
+
+
+def to_do_now(answers: Sequence[Answer], does: Mapping[str, PlannedAct], text: str) -> str:
+    """A text without what is forbidden, and without its sentences under a condition that the user can look at."""
+    parts = (_FORBIDDEN.sub(" ", plain(part)) for part in SENTENCE.findall(text))
+    return " ".join(part for part in parts if not _looks_first(answers, does, part))
+
+
+def _looks_first(answers: Sequence[Answer], does: Mapping[str, PlannedAct], part: str) -> list[Answer]:
+    """The looks that settle the condition of a sentence such as "if the gauge says 1.4, turn the valve"."""
+    condition = _CONDITION.match(part)
+    heard = hearing(answers, condition[0]) if condition else []
+    return [item for item in heard if item.say in does and not does[item.say].arguments]
 
 
 def once(says: str) -> str:

@@ -198,8 +198,12 @@ class _Standing:
                 return self._move_on(reading)
             self._said.update(here)
             return self._wait(" ".join(here))
-        about = composing.hearing(answers, asking)
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
+        if self._script.does:
+            asking, around = (
+                composing.to_do_now(self._script.answers, self._script.does, text) for text in (asking, around)
+            )
+        about = composing.hearing(answers, asking)
         known = about or composing.hearing(answers, around)
         known = [*known, *(item for item in acts if item not in known)]
         fresh = [item for item in known if item.say not in self._said or item in acts]  # a key may be pressed twice
