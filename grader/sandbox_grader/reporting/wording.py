@@ -137,7 +137,8 @@ def family_lines(report: "Report", families: Mapping[str, Any], *, full: bool) -
             + (f" ({floor[at]:.3f} to {ceiling[at]:.3f})" if (at := (family, name)) in floor else "")
             for name, value in chosen.items()
         )
-        yield f"{family}{by}: {told or 'nothing found' if figures else 'nothing to say'}"
+        nothing = "nothing found" if figures else values.get("problem", "nothing to say")
+        yield f"{family}{by}: {told or nothing}"
 
 
 def text_of(report: "Report") -> str:
