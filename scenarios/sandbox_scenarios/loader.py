@@ -419,13 +419,17 @@ class Suite:
         return {row_id(table, label, instance): f"{table}.{label}" for table, label in rows}
 
     def base(self, name: str) -> Scenario:
-        """A base world as a scenario without a wish. Raises like :meth:`get`."""
+        """A base world as a scenario without a wish. Raises like :meth:`get`, also where it is no state by itself."""
         from sandbox_scenarios.build import build
+        from sandbox_scenarios.files import faults_in
         from sandbox_scenarios.schema import RawScenario
 
-        nearest = self._links(name)[0]
-        merged = {**nearest.merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
-        return build(RawScenario.model_validate(merged), merged, nearest.file.path, 0, self._known.worlds)
+        chain = self._links(name)
+        merged = {**chain[0].merged(), "name": name, "user": {"goal": "-", "opening": "-"}}
+        try:
+            return build(RawScenario.model_validate(merged), merged, chain[0].file.path, 0, self._known.worlds)
+        except ProblemError as problem:
+            raise ScenarioFileError.together(faults_in(chain, (problem, *problem.more))) from problem
 
     def bases(self) -> tuple[str, ...]:
         """The base worlds that scenarios branch from, the caller's own and the built-in, each once.

@@ -377,3 +377,12 @@ def test_another_state_elsewhere_stands_beside_the_name_of_the_world(tmp_path: P
     tasks = {row["task"] for row in drafted.world.table("reminder").values()}
     assert "Send the bill for the cat" in tasks
     assert len(tasks) == len({row["task"] for row in SUITE.get(name).world.table("reminder").values()}) + 1
+
+
+def test_wishes_are_made_from_every_base_that_is_a_state_by_itself(tmp_path: Path) -> None:
+    with running(Endpoint(Drafting(lambda _, __: "[]"))) as url:
+        options = ("tools", "--model", "m", "--base-url", url, "-o", str(tmp_path), "--quiet", "--count", "2")
+        done = CliRunner().invoke(group, ["synth", *options])
+        alone = CliRunner().invoke(group, ["synth", *options, "--base", "new_numbers"])
+    assert "kept 0 drafts of 2" in done.stderr
+    assert "new_numbers': the world has no row in table 'setting'" in str(alone.exception)

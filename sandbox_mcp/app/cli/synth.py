@@ -56,7 +56,7 @@ def command(
     from sandbox_scenarios import Suite
     from sandbox_scenarios.selectors import select
 
-    from sandbox_mcp.app.authoring.synth import orders, synthesise
+    from sandbox_mcp.app.authoring.synth import bases_of, orders, synthesise
     from sandbox_mcp.app.authoring.synth.synthesis import REJECTED, Workshop
     from sandbox_mcp.engine.worlds import DEFAULT
     from sandbox_mcp.play.models.asking import EndpointSettings
@@ -67,8 +67,8 @@ def command(
         raise click.UsageError("--base goes with tools; the other kinds are made from scenarios")
     suite = Suite(places)
     names = () if kind == "tools" else select(suite, selectors)
-    chosen = bases or tuple(base for base in suite.bases() if suite.world(base) == DEFAULT)
-    wanted = orders(suite, kind, names, chosen if kind == "tools" else (), count, seed)
+    chosen = bases or (bases_of(suite, DEFAULT) if kind == "tools" else ())
+    wanted = orders(suite, kind, names, chosen, count, seed)
     settings = EndpointSettings(model, base_url, api_key_env)
     shop = Workshop(suite, places, out, settings, mend)
     made = asyncio.run(synthesise(shop, wanted, counting("drafted", quiet=quiet)))

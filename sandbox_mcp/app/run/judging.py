@@ -21,6 +21,7 @@ from sandbox_grader.reporting.doubts import DoubtfulSession
 
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.bounded import loads
+from sandbox_mcp.engine.talk.text import without_reasoning
 from sandbox_mcp.engine.whole_files import check_regular
 from sandbox_mcp.play.models.asking import EndpointError, EndpointSettings
 from sandbox_mcp.play.models.completions import Completions
@@ -134,13 +135,17 @@ async def _answer(endpoint: Completions, text: str) -> Mapping[str, Any]:
 
 
 def read(answer: str) -> bool | None:
-    """Read a judge's answer: the JSON that was asked for, or a bare yes or no; None for anything else."""
+    """Read a judge's answer: the JSON that was asked for, or a bare yes or no; None for anything else.
+
+    What it wrote as reasoning does not count, and neither does an answer that says both.
+    """
     if len(answer) > LONGEST:
         return None
-    found = re.search(r'"stated"\s*:\s*(true|false)', answer, re.IGNORECASE)
+    said = without_reasoning(answer)
+    found = {one.lower() for one in re.findall(r'"stated"\s*:\s*(true|false)', said, re.IGNORECASE)}
     if found:
-        return found[1].lower() == "true"
-    plain = re.match(r"\W*(yes|no|true|false)\b", answer, re.IGNORECASE)
+        return None if len(found) > 1 else found == {"true"}
+    plain = re.match(r"\W*(yes|no|true|false)\b", said, re.IGNORECASE)
     return plain[1].lower() in ("yes", "true") if plain else None
 
 

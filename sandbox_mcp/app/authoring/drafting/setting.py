@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_grader.grading.values import is_array, is_object
 from sandbox_scenarios import Suite, UnknownScenarioError
-from sandbox_scenarios.problem import ProblemError
+from sandbox_scenarios.errors import ScenarioFileError
 
 from sandbox_mcp.app.authoring.drafting.story import DraftStory
 from sandbox_mcp.app.authoring.drafting.words import free_name
@@ -97,7 +97,7 @@ def _nearest(story: DraftStory, suite: Suite) -> str | None:
         names = suite.bases()
     bases = dict[str, Mapping[str, Any]]()
     for name in names:
-        with suppress(ProblemError):  # a base that is no state before a scenario adds its rows
+        with suppress(ScenarioFileError):  # a base that is no state before a scenario adds its rows
             base = suite.base(name)
             bases |= {name: base.world.tables} if base.home.name == story.home.name else {}
     shared = {

@@ -9,11 +9,13 @@ section 3 (a constraint more, other words, something that the tools do not do); 
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
 from sandbox_scenarios import Scenario, Suite
+from sandbox_scenarios.errors import ScenarioFileError
 
 from sandbox_mcp.engine.tools import Tool
 
@@ -87,6 +89,17 @@ KINDS: Mapping[str, Callable[[Suite, Sequence[str], Sequence[str]], Iterator[Dra
     }
 )
 """Every kind, and all drafts of it that there can be; ``tools`` is made from bases, the others from scenarios."""
+
+
+def bases_of(suite: Suite, world: str) -> tuple[str, ...]:
+    """The base worlds of a world that are a state by themselves; others wait for rows that a scenario adds."""
+    found: list[str] = []
+    for name in suite.bases():
+        if suite.world(name) == world:
+            with suppress(ScenarioFileError):
+                suite.base(name)
+                found.append(name)
+    return tuple(found)
 
 
 def orders(
