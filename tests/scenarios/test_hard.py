@@ -1,5 +1,8 @@
 """Families of the hard tier: references are right, nothing else earns anything, no instance gives away another."""
 
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -64,12 +67,13 @@ def test_families_are_judged_by_state_and_of_their_size(name: str) -> None:
     assert lint(SUITE, [name]) == ()
 
 
-SHOWN = {
+SHOWN: Mapping[str, Callable[[Scenario], bool]] = {
     "event_time": lambda scenario: any(event.at is not None for event in scenario.events),
     "event_state": lambda scenario: any(event.at is None for event in scenario.events),
     "faults": lambda scenario: bool(scenario.faults),
     "dual_control": lambda scenario: bool(scenario.user.script.does),
     "call_budget": lambda scenario: scenario.max_calls < MAX_CALLS,
+    "persona": lambda scenario: bool(scenario.user.personas),
 }
 """Mechanisms that a scenario itself shows."""
 
@@ -81,6 +85,19 @@ def test_families_are_tagged_with_their_mechanisms(name: str) -> None:
     assert tagged <= {*MECHANISMS}
     assert len(tagged) >= 3
     assert {mechanism for mechanism, shown in SHOWN.items() if shown(scenario)} == tagged & {*SHOWN}
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if "mechanism:call_budget" in SUITE.get(name).tags])
+def test_a_user_says_how_many_calls_there_are_and_they_are_enough(name: str) -> None:
+    scenario = SUITE.get(f"{name}@1")
+    calls = [call for turn in scenario.solutions[0].turns for call in turn.calls]
+    assert re.search(rf"\b{scenario.max_calls}\b", scenario.user.opening)
+    assert 1.1 * len(calls) <= scenario.max_calls <= 1.6 * len(calls)
+
+
+def test_each_mechanism_that_agents_meet_is_in_four_families() -> None:
+    having = Counter(mechanism for name in FAMILIES for mechanism in mechanisms_of(SUITE.get(name)))
+    assert {name for name in MECHANISMS if having[name] < 4} <= {"memory", "trial"}
 
 
 def test_the_page_on_the_suite_tells_which_families_have_which_mechanisms() -> None:

@@ -265,7 +265,8 @@ class _Hall:
         newest = call("SearchInbox", start_date=self.now.strftime(FORM))
         again = [call("DeleteEvent", event_id="$leaving.event_id"), book(self.comes, times[self.leaves])]
         asks = "Please read me the code that has come for {}."
-        turns = [
+        turns: list[dict[str, Any]] = [
+            {"calls": [], "reply": "Of course. What is it?"},
             {"calls": [sent("tours")], "reply": asks.format(users["tours"])},
             {"calls": [*reset("tours"), *tours[:2], *tours[1:], sent("cash")], "reply": asks.format(users["cash"])},
             {"calls": [*reset("cash"), *cash, sent("hall")], "reply": asks.format(users["hall"])},

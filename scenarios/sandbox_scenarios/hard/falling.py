@@ -77,6 +77,7 @@ def falling_pressure(draw: Draw, size: Mapping[str, Any]) -> dict[str, Any]:
         deeds = [call("record_service", serial=mine["serial"], code=code, tenths=full)]
         last = "Your heating runs again, and I have recorded the call."
     turns: list[dict[str, Any]] = [
+        {"calls": [], "reply": "Of course. What is it?"},
         {"calls": [], "reply": "What does the display show, what does the plate say, which firmware is under the flap, what does the gauge say, how many floors are above the heating, and what is your address?"},
         {"calls": looks, "reply": pressing(pages[model, kind])},
         {"calls": [], "reply": f"Now turn the valve by {COUNTED[quarters]} quarter turns, please."},

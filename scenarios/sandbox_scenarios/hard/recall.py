@@ -144,9 +144,10 @@ class _Recall:
         notes = [one.row["number"] for one in [*self.pallets, *self.sources] if one.of or one.kind == "source"]
         count = sum(one["item"] == self.item and one["hall"] == self.hall for one in story.rows["pallet"].values())
         deeds = [*(call("block_pallet", pallet=number) for number in sorted(blocked)), *([call("order_recount", item=self.item)] if again else [])]  # fmt: skip
-        looks = [*papers, call("list_items", name=self.good), *paged(count, "list_pallets", item=self.item, hall=self.hall)]  # fmt: skip
+        looks = [*papers, call("list_items", name=self.good)]
+        listed = [*paged(count, "list_pallets", item=self.item, hall=self.hall)]
         later = [call("read_mail", number="M-190"), *(call("list_notes", about=number) for number in notes), *deeds]
-        budget = len(looks) + len(later) + SPARE
+        budget = len(looks) + len(listed) + len(later) + SPARE
         labels = [one for one in story.rows["pallet"].values() if one["hall"] == self.hall and one["status"] != "gone"]
         answers = [{"about": [row["number"]], "does": {"act": "read_label", "arguments": {"pallet": row["number"]}}} for row in labels]  # fmt: skip
         return story.entry(
@@ -156,7 +157,8 @@ class _Recall:
                 f"The terminal is on a meter and has {budget} calls left, whatever they are for."),
             ),
             [
-                {"calls": looks, "reply": f"Please read me the labels of {', '.join(reads)}."},
+                {"calls": looks, "reply": f"You stand in the {self.elsewhere[0]}, is that right?"},
+                {"calls": listed, "reply": f"Please read me the labels of {', '.join(reads)}."},
                 {"calls": later, "reply": f"These pallets are blocked: {', '.join(sorted(blocked))}."},
             ],
             [
@@ -166,7 +168,7 @@ class _Recall:
             events=[{"id": "one_more", "at": at(story.today, 9, 10) + timedelta(seconds=12), "adds": {"mail": {"more": more}}, "notice": f"A new mail from {staff['quality']} has come."}],
             max_calls=budget,
             max_turns=40,
-            user={"script": {"answers": answers, "patience": 5}},
+            user={"slips": [{"says": self.elsewhere[0], "means": self.hall}], "script": {"answers": answers, "patience": 5}},
         )  # fmt: skip
 
     def _label(self, one: _One) -> str:

@@ -32,7 +32,7 @@ OFFERED = {
 """Kinds of the two times that somebody offers."""
 RULES = ("hours", "pause", "there", "theirs", "turn", "last", "whom", "busy", "moved", "second")
 """Rules that decide in every instance."""
-SPARE = 16
+SPARE = 12
 """Calls that an agent has beside those of the reference."""
 FORM = "%Y-%m-%d %H:%M:%S"
 Offers = tuple[datetime, datetime]
@@ -242,7 +242,7 @@ class _Tour:
         }
         days = [f"{self.midnight + timedelta(days=day):%A}" for day in range(5)]
         changed = {**inbox, "date": self.monday, "subject": "Your flight", "body": f"Your flight had to be moved by a day: you are in Tokyo until the end of {days[3]}, and in {self.second} from {days[4]} on."}  # fmt: skip
-        leads = {name: 25 if self._place(name) == self.second else 10 for name in self.final}
+        leads = {name: 40 if self._place(name) == self.second else 10 for name in self.final}
         none = [name for name, slot in self.final.items() if slot is None]
         says, faults, turns = self._turns(leads, none)
         budget = sum(len(turn["calls"]) for turn in turns) + SPARE
@@ -277,6 +277,7 @@ class _Tour:
             "user": {
                 "goal": "You want this week's calls in your calendar as people and your tour allow, reminders on your phone, and a text to who gets none; you say so bit by bit: " + " ".join(says),
                 "opening": opening,
+                "changes": [f"One thing that I said is not right: for people in {self.second} it has to be 40 minutes. Everything else as I said."],
                 "script": {"then": says[1:]},
             },
             "reference": [{"turns": turns}],
@@ -342,8 +343,9 @@ class _Tour:
         looks = [call("search_contacts"), call("search_messages"), call("search_messages"), call("SearchInbox", sender="travel@fairlead.example"), week]  # fmt: skip
         reminders = [call("add_reminder", content=f"Call with {name}", reminder_timestamp=slot - timedelta(minutes=leads[name])) for name, slot in self.final.items() if slot]  # fmt: skip
         told = [call("send_message_with_phone_number", phone_number=self._number(name), content="Next week") for name in none]  # fmt: skip
-        turns = [
+        turns: list[dict[str, Any]] = [
             {"calls": [*looks, *booking], "reply": "The calls are in your calendar."},
+            {"calls": [], "reply": "The calls are all entered, and I have noted the 40 minutes."},
             {"calls": [call("SearchInbox", sender="travel@fairlead.example"), *rights], "reply": "The calendar is in line with your new flight."},
             {"calls": reminders, "reply": "The reminders are set."},
             {"calls": told, "reply": "I have texted them."},

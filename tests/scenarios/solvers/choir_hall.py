@@ -4,7 +4,6 @@ import re
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sandbox_mcp.play.session import settled
 from sandbox_mcp.play.session.session import Session
 from tests.scenarios.solvers.driver import Desk, Row, Unsolved, found, solves
 
@@ -22,12 +21,13 @@ class Club(Desk):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
+        self.wish = self.say("Of course. What is it?")
         (self.password,) = found(r"the password (\S+); codes come to me", self.wish)
 
     def take(self, user: str) -> None:
         """Give an account its password with a code that the user reads out, and log in to it."""
         self.call("SendVerificationCode", username=user, email=f"{user}@vocalis.example")
-        told = settled(self.session.say(f"What is the code that came to you for {user}?")).text or ""
+        told = self.say(f"What is the code that came to you for {user}?")
         (code,) = found(r"\b(\d{6})\b", told)
         self.call("ResetPassword", username=user, verification_code=code, new_password=self.password)
         self.enter(user)

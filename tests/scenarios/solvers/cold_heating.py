@@ -3,16 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from sandbox_mcp.play.session import settled
 from sandbox_mcp.play.session.session import Session
 from tests.scenarios.solvers.driver import Desk, Row, Unsolved, found, solves
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def say(session: Session, words: str) -> str:
-    """Answer of the caller."""
-    return settled(session.say(words)).text or ""
 
 
 def version(text: str) -> tuple[int, ...]:
@@ -49,12 +43,12 @@ def unit_of(papers: Papers, plate: str, address: str) -> Row:
 def cold_heating(session: Session) -> None:
     """Guide the caller, order what the maker's rules give, and record the call."""
     papers = Papers(session)
-    display = say(session, "What does the display show?")
-    plate = say(session, "What does the plate say?")
-    firmware = found(r"(\d+\.\d+)", say(session, "Which firmware does it have?"))[0]
-    bar = float(found(r"(\d+\.\d) bar", say(session, "What does the gauge say?"))[0])
-    house = say(session, "How many floors does it heat?")
-    address = found(r"It is (.+)\.", say(session, "What is your address?"))[0]
+    display = papers.say("What does the display show?")
+    plate = papers.say("What does the plate say?")
+    firmware = found(r"(\d+\.\d+)", papers.say("Which firmware does it have?"))[0]
+    bar = float(found(r"(\d+\.\d) bar", papers.say("What does the gauge say?"))[0])
+    house = papers.say("How many floors does it heat?")
+    address = found(r"It is (.+)\.", papers.say("What is your address?"))[0]
     unit = unit_of(papers, plate, address)
     model = unit["model"]
     kind = "firmware 3.10 and later" if version(firmware) >= (3, 10) else "firmware up to 3.9"
@@ -69,7 +63,7 @@ def cold_heating(session: Session) -> None:
 
     def press(title: str) -> str:
         keys = found(r"(F\d), (F\d), (F\d), (F\d)\.", papers.page(title))
-        return say(session, f"Please press {', then '.join(swapped.get(key, key) for key in keys)}.")
+        return papers.say(f"Please press {', then '.join(swapped.get(key, key) for key in keys)}.")
 
     (code,) = found(r"(E-\d\d)", display)
     if "E-60" not in press(f"Unlocking the {model}, {kind}"):
@@ -81,7 +75,7 @@ def cold_heating(session: Session) -> None:
     if unit["filling"] == "glycol":
         wanted += float(found(r"starts at (\d\.\d) bar more", papers.page("Glycol"))[0])
     turns = round((wanted - bar) / float(quarter))
-    if f"{wanted:.1f} bar" not in say(session, f"Please turn the valve by {NUMBERS[turns]} quarter turns."):
+    if f"{wanted:.1f} bar" not in papers.say(f"Please turn the valve by {NUMBERS[turns]} quarter turns."):
         raise Unsolved("it was filled wrong")
     if "RUN" not in press(f"Starting the {model}"):
         raise Unsolved("it does not run")

@@ -10,6 +10,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from sandbox_mcp.play.session import settled
 from sandbox_mcp.play.session.session import Session
 
 Row: TypeAlias = Mapping[str, Any]
@@ -49,6 +50,10 @@ class Desk:
         told = re.findall(r"It is \w+, (\S+) ", session.spec.instructions)
         self.today = date.fromisoformat(told[0]) if told else date.min
         self.notices: list[str] = []
+
+    def say(self, words: str) -> str:
+        """Answer of the user, empty if they have left."""
+        return settled(self.session.say(words)).text or ""
 
     def call(self, tool: str, **arguments: object) -> Row:
         """Result of a tool that does not fail."""

@@ -1,7 +1,7 @@
 """Solver of ``falling_pressure``."""
 
 from sandbox_mcp.play.session.session import Session
-from tests.scenarios.solvers.cold_heating import NUMBERS, Papers, say, unit_of, version
+from tests.scenarios.solvers.cold_heating import NUMBERS, Papers, unit_of, version
 from tests.scenarios.solvers.driver import Row, Unsolved, found, solves
 
 
@@ -13,12 +13,13 @@ def _titled(rows: list[Row], title: str) -> str:
 def falling_pressure(session: Session) -> None:  # noqa: C901  (one story, from top to bottom)
     """Unlock, fill until the pressure stays or has fallen too often, and start or order."""
     papers = Papers(session)
-    (left,) = found(r"it lasts for (\d+) look-ups", papers.wish)
-    code = found(r"(E-\d\d)", say(session, "What does the display show?"))[0]
-    plate = say(session, "What does the plate say?")
-    firmware = found(r"(\d+\.\d+)", say(session, "Which firmware does it have?"))[0]
-    address = found(r"It is (.+)\.", say(session, "What is your address?"))[0]
-    above = found(r"and (\w+) floors? (?:is|are) above it", say(session, "How many floors are above it?"))[0]
+    wish = papers.say("Of course. What is it?")
+    (left,) = found(r"it lasts for (\d+) look-ups", wish)
+    code = found(r"(E-\d\d)", papers.say("What does the display show?"))[0]
+    plate = papers.say("What does the plate say?")
+    firmware = found(r"(\d+\.\d+)", papers.say("Which firmware does it have?"))[0]
+    address = found(r"It is ([^.]+)\.", papers.say("What is your address?"))[0]
+    above = found(r"and (\w+) floors? (?:is|are) above it", papers.say("How many floors are above it?"))[0]
     unit = unit_of(papers, plate, address)
     manual = list(papers.all("list_manual"))
 
@@ -30,7 +31,7 @@ def falling_pressure(session: Session) -> None:  # noqa: C901  (one story, from 
 
     def press(title: str) -> str:
         keys = found(r"(F\d), (F\d), (F\d), (F\d)\.", page(title))
-        return say(session, f"Please press {', then '.join(keys)}.")
+        return papers.say(f"Please press {', then '.join(keys)}.")
 
     new = version(firmware) >= (3, 10)
     if "E-60" not in press(f"Unlocking the {unit['model']}, firmware {'3.10 and later' if new else 'up to 3.9'}"):
@@ -44,12 +45,12 @@ def falling_pressure(session: Session) -> None:  # noqa: C901  (one story, from 
         raise Unsolved("nothing says when it leaks")
 
     def gauge() -> float:
-        return float(found(r"(\d+\.\d) bar", say(session, "What does the gauge say?"))[0])
+        return float(found(r"(\d+\.\d) bar", papers.say("What does the gauge say?"))[0])
 
     bar, falls = gauge(), -1
     while bar < wanted - 0.05 and falls < 2:
         turns = round((wanted - bar) / float(quarter))
-        say(session, f"Please turn the valve by {NUMBERS[turns]} quarter turn{'s' if turns > 1 else ''}.")
+        papers.say(f"Please turn the valve by {NUMBERS[turns]} quarter turn{'s' if turns > 1 else ''}.")
         bar, falls = gauge(), falls + 1
     if bar < wanted - 0.05:
         kits = found(

@@ -2,7 +2,6 @@
 
 import re
 
-from sandbox_mcp.play.session import settled
 from sandbox_mcp.play.session.session import Session
 from tests.scenarios.solvers.driver import Desk, Row, Unsolved, found, solves
 
@@ -38,6 +37,8 @@ def recalled_pallets(session: Session) -> None:
     """Have labels read, follow pallets to those they were packed from, and block what the recall is about."""
     desk = Desk(session)
     name, hall = found(r"There is a recall of (.+?)\. Please block the pallets in the (.+?) that it", desk.wish)
+    if meant := re.search(r"but I meant (\w+ hall)", desk.say(f"You stand in the {hall}, is that right?")):
+        hall = meant[1]
     (left,) = found(r"has (\d+) calls left", desk.wish)
     listed = [page["number"] for page in desk.all("list_handbook") if page["title"] in TITLES]
     rules = " ".join(desk.call("read_handbook", number=number)["body"] for number in listed)
@@ -56,7 +57,7 @@ def recalled_pallets(session: Session) -> None:
     recall = Recall([mail for mail in mails if mail["sender"] == head])
     desk.notices.clear()
     late = [one["number"] for one in pallets if one["came"] >= recall.since]
-    told = settled(session.say(f"Please read me the labels of {', '.join(late)}.")).text or ""
+    told = desk.say(f"Please read me the labels of {', '.join(late)}.")
 
     def lot(number: str) -> str:
         for note in desk.call("list_notes", about=number)["rows"]:
