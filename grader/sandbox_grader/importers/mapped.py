@@ -161,7 +161,8 @@ def recognised(node: JsonNode) -> str | None:
     """The format that a document, a line, or an array of either is most likely of; None without the marks of any."""
     marks = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
     found = (name for name, of_it in marks.items() if any(_is_marked(node, mark) for mark in of_it))
-    inside = (recognised(item) for item in node.items()[:FIRST]) if node.is_array else ()
+    array = node.sole_array()
+    inside = (recognised(item) for item in array.items()[:FIRST]) if array is not None else ()
     return next(found, None) or next(filter(None, inside), None)
 
 

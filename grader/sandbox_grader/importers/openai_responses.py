@@ -7,6 +7,7 @@ brings itself, is a batch of its own. Of the events of a stream only the last co
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from sandbox_grader.importers.base import Faults, Imported
@@ -14,7 +15,7 @@ from sandbox_grader.importers.reading import chats
 from sandbox_grader.importers.reading.build import CallOutcome, Ending, Names, OpenCall, SessionBuilder, stem
 from sandbox_grader.importers.reading.content import joined, outcome_of
 from sandbox_grader.importers.reading.documents import ConversationItems, TaskNames, conversations, exchange_in
-from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, load
+from sandbox_grader.importers.reading.json_values import JsonNode, Loaded, is_object, load
 from sandbox_grader.importers.reading.responses_tools import add_call, add_output, is_call, is_output, is_the_clients
 from sandbox_grader.importers.reading.values import arguments_of, encode, failure, stated
 
@@ -58,7 +59,9 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 
 def _is_item(node: JsonNode) -> bool:
-    return node.is_object and ("role" in node.members() or "type" in node.members()) and not _is_event(node)
+    members = node.members() if node.is_object else {}
+    holds = "responses_create_params" in members or is_object(members.get("response"))
+    return ("role" in members or "type" in members) and not holds and not _is_event(node)
 
 
 def _is_event(node: JsonNode) -> bool:
@@ -108,7 +111,7 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
     player.instruct(request.get("instructions"))
     for name in ("input", "items", "data"):
         player.hear(request.get(name))
-    player.play(response.items_at("output"))
+    player.play(_written(response))
     builder.spend(response.object_at("usage"))
     status = response.members().get("status")
     if status == "failed":
@@ -118,6 +121,21 @@ def _holder(holder: JsonNode, player: "ItemPlayer") -> Ending:
         builder.lose(response, f"the response is {status}")
         return None, str(status)
     return None, None
+
+
+def _written(response: JsonNode) -> list[JsonNode]:
+    """The items of a response; of lists of them, of which each goes on with the one before, those of the last.
+
+    Raises:
+        ImportFormatError: a list does not begin with the one before.
+    """
+    items = response.items_at("output")
+    if not items or not all(item.is_array for item in items):
+        return items
+    for before, after in pairwise(items):
+        if after.value[: len(before.value)] != before.value:
+            raise after.fail("is a list of items that does not begin with those of the list before")
+    return items[-1].items()
 
 
 class ItemPlayer:
@@ -216,7 +234,7 @@ class ItemPlayer:
         arguments = item.get("arguments") or item.get("input")
         custom = item.members().get("type") == "custom_tool_call"
         given = replace(arguments_of(arguments and arguments.value), free=custom)
-        id_, called = item.label_at("call_id"), f"{space}__{name}" if space else name
+        id_, called = item.label_at("call_id") or item.label_at("id"), f"{space}__{name}" if space else name
         self.builder.call(called, given, batch=self._batch, id_=id_, stamp=self.stamp)
         if item.members().get("status") == "incomplete":
             self.builder.lose(item, "the call was cut off while it was written")

@@ -343,7 +343,7 @@ def test_sessions_in_an_array_are_told_from_messages_in_one(format_: str, tmp_pa
 @each("host", ["claude-code", "codex"])
 def test_lines_of_a_host_may_stand_in_an_array(host: str) -> None:
     _, lines = SAMPLES[host]
-    assert len(read_any(lines, "log.json")) == len(read(host, lines))
+    assert len(read_any(lines, "log.json")) == len(read_any({"lines": lines}, "log.json")) == len(read(host, lines))
 
 
 @each("format_", OWN)

@@ -334,3 +334,25 @@ def test_of_a_stream_the_response_as_it_became_counts():
     assert "what was asked does not stand in the events of a stream" in lost(session)
     with pytest.raises(ImportFormatError, match="a stream that did not come to its end"):
         read("openai-responses", [begun, *pieces], "log.jsonl")
+
+
+def test_lists_of_items_that_go_on_with_each_other_are_one_conversation() -> None:
+    asked = {"type": "message", "role": "user", "content": "Off, please."}
+    call = {"type": "function_call", "call_id": "c", "name": "set", "arguments": "{}"}
+    told = {"type": "function_call_output", "call_id": "c", "output": "null"}
+    said = {"type": "message", "role": "assistant", "content": "Done."}
+    rollout = {
+        "responses_create_params": {"input": []},
+        "response": {"output": [[asked, call, told], [asked, call, told, said]]},
+    }
+    [session] = read("nemo-gym", rollout)
+    assert len(calls(session)) == 1
+    with pytest.raises(ImportFormatError, match="does not begin with those of the list before"):
+        read("nemo-gym", {**rollout, "response": {"output": [[asked], [call]]}})
+
+
+def test_a_rollout_may_have_a_type_of_its_own() -> None:
+    asked = {"input": [{"role": "user", "content": "Off, please."}]}
+    answered = {"output": [{"type": "message", "role": "assistant", "content": "Done."}]}
+    [session] = read("nemo-gym", {"type": "comparison", "responses_create_params": asked, "response": answered})
+    assert len(said(session)) == 2

@@ -97,6 +97,11 @@ class JsonNode:
         """The elements of an array; anything else alone."""
         return self.items() if self.is_array else [self]
 
+    def sole_array(self) -> "JsonNode | None":
+        """This array, or the array that is the one member of this object; None for anything else."""
+        inner = self.each_member() if self.is_object and len(self.value) == 1 else [self]
+        return inner[0] if inner[0].is_array else None
+
     def each_member(self) -> list["JsonNode"]:
         """The values of the object this is. Raises ImportFormatError for anything else."""
         return [self.child(name, value) for name, value in self.members().items()]
@@ -190,9 +195,9 @@ class Loaded:
         return self.nodes[0]
 
     def unfolded(self) -> "Loaded":
-        """The content with the elements of its one array in the place of lines."""
-        array = len(self.nodes) == 1 and self.nodes[0].is_array
-        return replace(self, nodes=tuple(self.nodes[0].items())) if array else self
+        """The content with the elements of its one array, or of the one that its one object holds, for lines."""
+        array = self.nodes[0].sole_array() if len(self.nodes) == 1 else None
+        return self if array is None else replace(self, nodes=tuple(array.items()))
 
 
 def shown(value: Any) -> str:
