@@ -67,6 +67,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 
 def _lines(loaded: Loaded, path: Path) -> tuple[list[JsonNode], Loaded]:
     lines = [node for node in loaded.nodes if node.is_object]
+    if any("record_type" in line.members() for line in lines):
+        lines = [_enveloped(line) for line in lines if "record_type" not in line.members()]
     if not any(_kind(line) in (HEAD, ITEM) for line in lines):
         printed = any(_kind(line) == "thread.started" for line in lines)
         problem = f"is not a rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}" + (
@@ -76,6 +78,11 @@ def _lines(loaded: Loaded, path: Path) -> tuple[list[JsonNode], Loaded]:
         )
         raise ImportFormatError(str(path), None, problem)
     return lines, loaded
+
+
+def _enveloped(line: JsonNode) -> JsonNode:
+    """A line of the versions before 0.44, which wrote the session's head and the items without an envelope."""
+    return replace(line, value={"type": ITEM if _kind(line) else HEAD, "payload": line.value})
 
 
 def _head_of(lines: Sequence[JsonNode]) -> JsonNode:

@@ -164,3 +164,17 @@ class TestStructure:
         session = read_one("codex", [*CODEX, count(5), count(9)])
         usage = [event.meta["usage"] for event in session.events[1:-1] if "usage" in event.meta]
         assert usage == [{"prompt_tokens": 9, "completion_tokens": 2, "requests": 2}]
+
+
+def test_rollouts_of_older_versions_have_no_envelopes():
+    call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
+    written = [
+        {"id": "s", "timestamp": "2025-09-10T18:58:38Z", "instructions": "Be brief."},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List it."}]},
+        call,
+        {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
+    ]
+    session = read_one("codex", written)
+    assert [made.result for made in calls(session)] == ["a.txt"]
+    assert [text[2] for text in said(session)] == ["Be brief.", "List it."]

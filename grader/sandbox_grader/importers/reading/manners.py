@@ -10,23 +10,41 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sandbox_grader.grading.values import is_array, is_object
+from sandbox_grader.importers.reading.values import literal
 from sandbox_mcp.engine.world.faults import ErrorKind
 
 FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
-    ("unknown_tool", r"(?:No such tool available|No tool named|Unknown tool|Could not find tool|unsupported call)\b"),
+    ("unknown_tool", r"(?:No such tool|No tool (?:named|called)|Unknown tool|Could not find tool|unsupported call)\b"),
     ("unknown_tool", r"(?:The )?[Tt]ool (?:with name )?\S{0,200} ?(?:not found|is not available)(?=[.:;,]|\Z| in\b)"),
-    ("unknown_tool", r"(?:The )?[Tt]ool \S{1,200} does not exist\b|Error: \S{1,200} is not a valid tool\b"),
+    ("unknown_tool", r"(?:The )?[Tt]ool \S{1,200} does not exist\b|(?:Error: )?\S{1,200} is not a valid tool\b"),
+    ("unknown_tool", r"Function \S{1,200} (?:is )?not (?:found|defined)(?=[.:;,]|\Z)"),
     ("unknown_tool", r"Error executing tool\. Tool \S{1,200} not found"),
     ("invalid_format", r"(?:Input|Output) validation error\b|InputValidationError\b|MCP error -32602\b"),
     ("invalid_format", r"(?:failed|unable) to parse (?:function |tool |call )?arguments\b|\d+ validation errors?\b"),
-    ("invalid_format", r"Tool (?:input|output) validation failed\b"),
+    ("invalid_format", r"Tool (?:input|output) validation failed\b|Validation errors?:"),
+    ("invalid_format", r"(?:Could not|Failed to|Unable to) (?:parse|validate) (?:tool |function |call )?arguments\b"),
+    ("invalid_format", (r"(?:Invalid|Missing required) (?:tool |function )?(?:arguments?|parameters?|inputs?|JSON)"
+     r"(?: '[^'\n]{1,80}')?(?=:|\.?\s*\Z)")),
     ("invalid_format", r"Invalid (?:arguments|parameters|params) (?:for|provided)\b"),
     ("refused", r"aborted by user\b|(?:The )?(?:[Tt]ool|Command) (?:\w{1,20} )?(?:was )?(?:denied|rejected)\b"),
     ("refused", r"(?:Tool|Command) (?:execution |call |use )?(?:was )?(?:cancell?ed|interrupted)\b"),
-    ("refused", r"\[(?:[Tt]ool (?:\w{1,20}) (?:aborted|interrupted|cancell?ed|denied)|Operation Cancelled)\]"),
-    ("refused", r"(?:Cancell?ed|CANCELL?ED)\.?\s*\Z"),
+    ("refused", (r"(?:(?:Operation|Execution|Call|Action) (?:was )?)?(?:[Cc]ancell?ed|[Aa]borted|[Ii]nterrupted)"
+     r"(?: by (?:the )?user)?\.?\s*\Z|(?:Rejected|Denied) by (?:the )?user\b|Skipped due to\b")),
+    ("refused", r"\[(?:[Tt]ool (?:\w{1,20}) (?:was )?(?:aborted|interrupted|cancell?ed|denied)|Operation Cancelled)\]"),
+    ("refused", r"CANCELL?ED\.?\s*\Z"),
     ("refused", r"(?:The user|User) (?:doesn't want to|does not want to|chose not to)\b"),
     ("refused", r"(?:The )?[Uu]ser (?:rejected|denied|declined|cancell?ed) (?:th|your|permission|tool|MCP|request)"),
+    ("execution", (r"(?i:(?:the )?(?:(?:unhandled|uncaught|fatal|internal|unexpected|runtime|tool|function|command|"
+     r"request|operation|action|execution)[ _](?:call )?){1,3}(?:[^\s:]{1,80} )?(?:failed|error|exception)"
+     r"(?: occurred)?(?: with (?:an )?(?:error|exception))?)(?=: | - |\.?\s*\Z)")),
+    ("execution", r"(?:The )?(?:[Tt]ool|[Ff]unction|[Cc]ommand)(?: \S{1,80})? (?:returned|raised|threw) an? e"),
+    ("execution", r"Exception(?: occurred)?:|(?:Error|ERROR) - |Timeout(?:: |\.?\s*\Z)|panic: |\[?tool_error\]?[: ]"),
+    ("execution", r"(?:Unauthorized|Forbidden|Permission denied|Access denied|Internal Server Error)\.?\s*\Z"),
+    ("execution", (r"[45]\d\d (?:Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Too Many Requests|"
+     r"Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b")),
+    ("execution", r"(?:\w{1,20}: )?(?:line \d{1,9}: )?\S{1,80}: command not found"),
+    ("execution", r"Command '[^'\n]{1,2000}' returned non-zero"),
+    ("execution", r"Tool result missing\b|No result received from\b"),
     ("refused", r"\[Request (?:interrupted|cancell?ed) by user|exec command rejected by user"),
     ("refused", r"Permission to use \S{1,200} has been denied|\S{1,60} requested permissions to\b"),
     ("execution", r"An error occurred (?:while|when|during|in|invoking|executing|calling|running)\b"),
@@ -39,11 +57,14 @@ FAILED: Final[tuple[tuple[ErrorKind, str], ...]] = (
     ("execution", r"Error from (?:server|tool)\b|Error code:? ?-?\d|[Tt]ool call failed\b"),
     ("execution", r"Failed to (?:execute|call|invoke|run) (?:the )?(?:[Tt]ool|function|command)\b"),
     ("execution", r"(?:MCP tool \S{1,200} reported tool error|(?:exec_command|apply_patch verification) failed)\b"),
+    ("execution", r"failed in sandbox\b|sandbox (?:denied|error)\b"),
     ("execution", r"Command failed\b|(?:HTTP|HTTP error|Request failed with status(?: code)?) [45]\d\d\b"),
     ("execution", r"[45]\d\d (?:Client|Server) Error:|(?:\w{1,60}\.){0,8}(?:exceptions?|errors?)\.[A-Z]\w{0,60}: "),
-    ("execution", r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:\([^)\n]{0,60}\))?(?::[ \n]|:?\Z)"),
+    ("execution", (r"(?:Uncaught )?(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)"
+     r"(?:\([^)\n]{0,60}\)| \[\w{1,60}\])?(?::[ \n]|:?\Z)")),
     ("execution", r"[A-Z]\w{0,60}(?:Error|Exception)\((?:'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"),?\)\Z"),
-    ("execution", r"(?:Tool |Request |[Cc]ommand )?\S{0,80} ?timed out(?: after|\Z)|Timed out (?:while )?waiting\b"),
+    ("execution", r"(?:Tool |(?:The )?(?:[Rr]equest|[Oo]peration) |[Cc]ommand )?\S{0,80} ?timed out(?: after|\Z)"),
+    ("execution", r"Timed out (?:while )?waiting\b"),
 )  # fmt: skip
 """The kind of a failure to how its text begins, the first that fits counts."""
 CODES: Final = re.compile(
@@ -53,11 +74,11 @@ CODES: Final = re.compile(
 )
 """How a text begins that tells the exit code of a command; another code than 0 is a failure."""
 CODED: Final = ("return_code", "returncode", "exit_code", "exitCode", "returnCode")
-FAULTY: Final = ("error", "errorText", "error_message", "errorMessage")
-WHY: Final = ("message", "reason", "detail")
+FAULTY: Final = ("error", "errorText", "error_message", "errorMessage", "errors")
+WHY: Final = ("message", "reason", "detail", "msg")
 BESIDE_FAULTS: Final = frozenset(
     {
-        *FAULTY, "code", "status", "message", "type", "error_type", "error_code", "details", "detail", "reason",
+        *FAULTY, *WHY, "code", "status", "type", "error_type", "error_code", "details", "extensions",
         "success", "ok", "isError", "is_error", "validationErrors", "title", "instance", "statusCode", "status_code",
         "timestamp", "path",
     }
@@ -69,16 +90,22 @@ UNDONE: Final = ("error", "failed", "failure")
 ERRORS: Final = ("isError", "is_error")
 """States of a call that failed, and the flags of MCP's results."""
 _FAILED: Final[tuple[tuple[ErrorKind, re.Pattern[str]], ...]] = tuple(
-    (kind, re.compile(rf"\A\s*(?:{begins})")) for kind, begins in FAILED
+    (kind, re.compile(rf"\A\s*(?:[❌⚠✖✗⛔🚫]\W{{0,3}})?(?:{begins})")) for kind, begins in FAILED
 )
 
 
 def failure_in(text: str, value: Any) -> ErrorKind | None:
     """The kind of failure that a result's text, or the value it stands for, tells; None where it tells of none."""
+    if text.lstrip().startswith("{'"):
+        value = literal(text) or value
     if is_object(value):
         codes = [code for name in CODED if isinstance(code := value.get(name), int) and not isinstance(code, bool)]
-        flagged = any(value.get(name) is False for name in ("success", "ok")) or value.get("status") in UNDONE
-        flagged = flagged or any(value.get(name) in range(400, 600) for name in ANSWERED)
+        flagged = any(value.get(name) is False for name in ("success", "ok"))
+        flagged = (
+            flagged
+            or str(value.get("status")).lower() in UNDONE
+            or any(value.get(name) in range(400, 600) for name in ANSWERED)
+        )
         members = {name for name, member in value.items() if member is not None}
         told = members <= BESIDE_FAULTS and (flagged or any(value.get(name) for name in FAULTY))
         told = told or (members == {"detail"} and bool(value["detail"]))  # as FastAPI and Django answer
