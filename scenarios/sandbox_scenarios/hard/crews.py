@@ -59,43 +59,63 @@ class _Week:
     def cheapest(self) -> Sequence[tuple[int, CrewPlan]]:
         """The two cheapest weeks with their costs.
 
-        Branch and bound: the jobs that are left cost at least their hours at the lowest rate of whoever may do them.
+        Branch and bound: the jobs that are left cost at least their hours at the lowest rate of whoever may do them, and
+        with the trip where nobody has been to the town before. Weeks that cost :data:`GAP` more are of no interest.
         """
-        able = [[crew for crew in range(len(self.crews)) if self.may(job, crew)] for job in range(len(self.jobs))]
+        jobs, places = self.jobs, range(len(self.jobs))
+        able = [[crew for crew in range(len(self.crews)) if self.may(job, crew)] for job in places]
         if not all(able):
             return ()
-        rates = [crew["hour_cents"] for crew in self.crews]
-        for job, crews in zip(self.jobs, able, strict=True):  # the cheapest first, so that a good week is found early
-            crews.sort(key=lambda crew: job["hours"] * rates[crew] + self.trips[self.crews[crew]["base"], job["town"]])
+        works = [[job["hours"] * crew["hour_cents"] for crew in self.crews] for job in jobs]
+        drives = [[self.trips[crew["base"], job["town"]] for crew in self.crews] for job in jobs]
+        for place, crews in enumerate(able):  # the cheapest first, so that a good week is found early
+            crews.sort(key=lambda crew: works[place][crew] + drives[place][crew])
+        once = "trips" in self.rules
+        fresh = [
+            not once or all(jobs[other]["town"] != jobs[place]["town"] for other in range(place)) for place in places
+        ]
         least = [0]
-        for job, crews in zip(reversed(self.jobs), reversed(able), strict=True):
-            least.append(least[-1] + job["hours"] * min(rates[crew] for crew in crews))
+        for place in reversed(places):
+            costs = (works[place][crew] + (drives[place][crew] if fresh[place] else 0) for crew in able[place])
+            least.append(least[-1] + min(costs))
+        least.reverse()
+        together = [[other for other in range(place) if jobs[other]["day"] == jobs[place]["day"]] for place in places]
+        counted = "hours" in self.rules
+        needed = [job["hours"] if counted else 0 for job in jobs]
+        left = [crew["week_hours"] for crew in self.crews]
+        towns = [[f"{crew} {job['town']}" for crew in range(len(self.crews))] for job in jobs]
+        been: set[str] = set()
+        plan: list[int] = []
         found: list[tuple[int, CrewPlan]] = []
+        enough = float("inf")
 
-        def go_on(plan: CrewPlan, cost: int, hours: tuple[int, ...], paid: frozenset[tuple[int, str]]) -> None:
+        def go_on(cost: int) -> None:
+            nonlocal enough
             place = len(plan)
-            if len(found) > 1 and cost + least[len(self.jobs) - place] >= found[1][0]:
-                return
-            if place == len(self.jobs):
-                found.append((cost, plan))
+            if place == len(jobs):
+                found.append((cost, tuple(plan)))
                 found.sort()
                 del found[2:]
+                enough = min(found[0][0] + GAP, found[-1][0] if len(found) > 1 else found[0][0] + GAP)
                 return
-            job = self.jobs[place]
-            busy = {plan[other] for other in range(place) if self.jobs[other]["day"] == job["day"]}
-            busy = busy if "day" in self.rules else set[int]()
+            busy = [plan[other] for other in together[place]] if "day" in self.rules else ()
+            needs, work, drive, there, rest = needed[place], works[place], drives[place], towns[place], least[place + 1]
             for crew in able[place]:
-                left = hours[crew] - (job["hours"] if "hours" in self.rules else 0)
-                if crew in busy or left < 0:
+                if left[crew] < needs or crew in busy:
                     continue
-                town = (crew, job["town"])
-                trip = (
-                    0 if town in paid and "trips" in self.rules else self.trips[self.crews[crew]["base"], job["town"]]
-                )
-                spent = cost + job["hours"] * rates[crew] + trip
-                go_on((*plan, crew), spent, (*hours[:crew], left, *hours[crew + 1 :]), paid | {town})
+                new = there[crew] not in been
+                spent = cost + work[crew] + (drive[crew] if new or not once else 0)
+                if spent + rest < enough:
+                    plan.append(crew)
+                    left[crew] -= needs
+                    been.add(there[crew])
+                    go_on(spent)
+                    if new:
+                        been.discard(there[crew])
+                    left[crew] += needs
+                    plan.pop()
 
-        go_on((), 0, tuple(crew["week_hours"] for crew in self.crews), frozenset())
+        go_on(0)
         return found
 
     def one_by_one(self) -> CrewPlan | None:

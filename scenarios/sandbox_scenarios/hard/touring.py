@@ -344,8 +344,8 @@ class _Tour:
         reminders = [call("add_reminder", content=f"Call with {name}", reminder_timestamp=slot - timedelta(minutes=leads[name])) for name, slot in self.final.items() if slot]  # fmt: skip
         told = [call("send_message_with_phone_number", phone_number=self._number(name), content="Next week") for name in none]  # fmt: skip
         turns: list[dict[str, Any]] = [
+            {"calls": [], "reply": "Shall I go ahead and enter the calls?"},
             {"calls": [*looks, *booking], "reply": "The calls are in your calendar."},
-            {"calls": [], "reply": "The calls are all entered, and I have noted the 40 minutes."},
             {"calls": [call("SearchInbox", sender="travel@fairlead.example"), *rights], "reply": "The calendar is in line with your new flight."},
             {"calls": reminders, "reply": "The reminders are set."},
             {"calls": told, "reply": "I have texted them."},
