@@ -18,7 +18,7 @@ from sandbox_scenarios import Suite
 from sandbox_mcp.engine.trajectory import MemoryLog, read_trajectory
 from sandbox_mcp.play.session import Session, SessionSpec
 from sandbox_mcp.play.users import ScriptedUser
-from sandbox_mcp.play.users.scripted import ALL
+from sandbox_mcp.play.users.composing import ENOUGH
 
 _YES, _NO = ("yes", "sure", "of course"), ("no", "please leave")
 
@@ -34,7 +34,7 @@ class HeardTurn:
     @property
     def ended(self) -> bool:
         """True if the log's user left here, or said that it wants nothing more."""
-        return self.then in (None, ALL)
+        return self.then in (None, *ENOUGH)
 
     @property
     def contradicts(self) -> bool:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> None:
                 print(f"{path.name}\n  agent  {turn.message!r}\n  then   {turn.then!r}\n  now    {turn.now!r}")
     sessions = list(heard.values())
     every = [turn for found in sessions for turn in found]
-    early = sum(any(turn.now in (None, ALL) and not turn.ended for turn in found[:-1]) for found in sessions)
+    early = sum(any(turn.now in (None, *ENOUGH) and not turn.ended for turn in found[:-1]) for found in sessions)
     stayed = sum(found[-1].then is None and found[-1].now is not None for found in sessions)
     print(f"sessions {len(sessions)}, left out {len(read) - len(sessions)}; turns {len(every)}")
     print(f"leaves early in {early}, stays in {stayed}, yes for no in {sum(map(_contradicted, sessions))}")

@@ -25,7 +25,8 @@ from sandbox_scenarios.model import Answer, Script
 
 from sandbox_mcp.engine.trajectory import Message, read_trajectory
 from sandbox_mcp.play.users import Line, ScriptedUser
-from sandbox_mcp.play.users.scripted import ALL, NO_MORE, PITY, PUZZLED, THE_REST, WAITING
+from sandbox_mcp.play.users.composing import ENOUGH
+from sandbox_mcp.play.users.scripted import NO_MORE, PITY, PUZZLED, THE_REST, WAITING
 
 DATA = Path(os.environ.get("SANDBOX_MCP_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 YES = "Yes, please."
@@ -182,7 +183,15 @@ def _letter(says: str | None) -> str:
     """What the user's words amount to."""
     if says is None:
         return "X"
-    starts = ((PUZZLED, "R"), (WAITING, "K"), (THE_REST, "K"), (ALL, "N"), (NO_MORE, "N"), (DECLINES, "N"), (YES, "G"))
+    starts = (
+        (PUZZLED, "R"),
+        (WAITING, "K"),
+        (THE_REST, "K"),
+        *((words, "N") for words in ENOUGH),
+        (NO_MORE, "N"),
+        (DECLINES, "N"),
+        (YES, "G"),
+    )
     for start, letter in starts:
         if says.removeprefix(f"{PITY} ").startswith(start.removeprefix(f"{PITY} ")):
             return letter

@@ -13,6 +13,7 @@ from sandbox_mcp.engine.worlds import default
 from sandbox_mcp.play.session import SessionSpec
 from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.users import ScriptedUser
+from sandbox_mcp.play.users.composing import THANKS
 from tests.each import each
 from tests.server.serving_kit import ERAS, SUITE, Served, client, served
 
@@ -67,6 +68,7 @@ async def test_a_scenario_is_played_by_messages_and_calls(server: Served, era: s
     log = parse_trajectory((await server.api("GET", f"{session}/trajectory")).content)
     assert asked["reply"].startswith("You can turn low battery mode off")
     assert not asked["over"]
+    assert told.pop("parting") in THANKS
     assert told == {"reply": None, "over": True, "reason": "user_ended", "notices": []}
     assert log.ended
     assert log.started.user_channel == "harness"

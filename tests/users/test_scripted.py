@@ -6,8 +6,8 @@ import anyio
 from sandbox_scenarios.model import Answer, PlannedAct, Script, UserSpec
 
 from sandbox_mcp.play.users import Line, ScriptedUser, UserTurn
-from sandbox_mcp.play.users.composing import place_known
-from sandbox_mcp.play.users.scripted import ALL, PUZZLED, WAITING
+from sandbox_mcp.play.users.composing import ENOUGH, place_known
+from sandbox_mcp.play.users.scripted import PUZZLED, WAITING
 from tests.each import each
 
 OPENING = "Text my sister that I'll be late."
@@ -150,7 +150,7 @@ def test_a_users_brief_makes_its_scripted_user() -> None:
     ],
 )
 def test_what_goes_beyond_its_wish_is_declined(text: str) -> None:
-    assert says(text, script=LAST) == ALL
+    assert says(text, script=LAST) in ENOUGH
 
 
 def test_it_declines_and_goes_on_to_what_it_still_wants() -> None:
@@ -162,7 +162,7 @@ def test_after_declining_it_leaves_unless_it_is_asked() -> None:
 
 
 def test_a_wish_that_is_met_turns_leave_into_an_offer() -> None:
-    assert hears("Should I switch it on?", 1, met=True).says == ALL
+    assert hears("Should I switch it on?", 1, met=True).says in ENOUGH
 
 
 @each(
@@ -375,7 +375,7 @@ def proposed(wish: str, asked: str, *, met: bool) -> str | None:
 @each("asked", ["Do you fancy a table at the harbour?", "Maybe you'd like a taxi to the party?"])
 def test_what_is_proposed_beyond_its_wish_it_declines(asked: str) -> None:
     wish = "Set an alarm for six."
-    assert proposed(wish, asked, met=True) == "No thanks, that's all."
+    assert proposed(wish, asked, met=True) in ENOUGH
     assert proposed(wish, asked, met=False) == "No thanks."
 
 

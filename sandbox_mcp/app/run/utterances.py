@@ -14,11 +14,13 @@ from sandbox_scenarios.problem import closest
 
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.bounded import loads
+from sandbox_mcp.engine.tools.user_tools import END
 from sandbox_mcp.engine.trajectory import Message, ToolCall, Trajectory, read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.play.session import SessionSpec
+from sandbox_mcp.play.session.session import PARTING
 from sandbox_mcp.play.users.replay import digest_of
-from sandbox_mcp.play.users.typed import CONFIRM
+from sandbox_mcp.play.users.typed import CONFIRM, LEAVE
 
 MAPPINGS = (".yaml", ".yml", ".json")
 """Suffixes of files that hold lines by scenario."""
@@ -151,6 +153,8 @@ def heard_in(trajectory: Trajectory) -> RecordedWords:
     for event in trajectory.events:
         if isinstance(event, ToolCall):
             confirmed = confirmed or (event.caller == "user" and event.tool == "confirm_action")
+            if event.caller == "user" and event.tool == END and event.meta.get(PARTING):
+                lines.append(f"{LEAVE} {event.meta[PARTING]}")
         elif _is_users(event) and opening is None:
             opening = event.content
         elif _is_users(event):

@@ -35,7 +35,7 @@ from sandbox_mcp.play.session.opening import SessionError, SessionSpec, check_sa
 from sandbox_mcp.play.session.recording import Back, Recorder
 from sandbox_mcp.play.telemetry import answering
 from sandbox_mcp.play.users import Line, User, UserAct, UserError, UserTurn
-from sandbox_mcp.play.users.composing import once
+from sandbox_mcp.play.users.composing import with_results
 
 OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"
@@ -234,7 +234,7 @@ class Session:
             for made in turn.calls:  # looked up, which takes no time: the world is not to know whether its user thinks
                 outcome = Outcome(made.tool, made.arguments, result=made.result)
                 self._record(made.tool.name, outcome, self.stage.now, caller="user")
-            came = [(act.shown, self._act(act)) for act in turn.does]
+            came = [(act, self._act(act)) for act in turn.does]
         except UserError as error:
             return self._over("user_failed", str(error))
         except WorldFailedError as failure:
@@ -247,11 +247,7 @@ class Session:
             meta = {**turn.meta, PARTING: turn.parting} if turn.parting else turn.meta
             self._record(END, outcome, clock, meta, caller="user")
             return self._over("user_ended", parting=turn.parting)
-        says = turn.says
-        for place, result in came:  # what came of its acts stands where it says ``{act}``
-            says = says.replace(place, result, 1)
-        if came:
-            says = once(says)
+        says = with_results(turn.says, came) if came else turn.says
         self._say("user", says, turn.meta)
         self._announce()
         if self.ended is not None:

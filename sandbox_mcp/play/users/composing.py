@@ -19,6 +19,7 @@ from sandbox_mcp.engine.talk.inability import HELPLESS, is_unable
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 from sandbox_mcp.engine.talk.text import plain
+from sandbox_mcp.play.users.base import UserAct
 from sandbox_mcp.play.users.days import meant, spoken
 
 _REFUSING = any_case(r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b|only if\b)")
@@ -50,6 +51,13 @@ THANKS = (
     "Great, thanks!", "Perfect, thank you.", "Thanks, that's all.", "Lovely, thanks a lot.", "That's it then, thank you.",
     "Thank you!", "Good, thanks for your help.",
 )  # fmt: skip
+ENOUGH = (
+    "No thanks, that's all.",
+    "No, that's all, thanks.",
+    "No thank you, that's everything.",
+    "No, I'm fine, thanks.",
+)
+"""What it says to an offer of more once it has all it wanted; each says no."""
 THANKS_FOR_PART = (
     "Pity about the rest, but thanks.",
     "All right, thanks for what you could do.",
@@ -151,6 +159,17 @@ def _looks_first(answers: Sequence[Answer], does: Mapping[str, PlannedAct], part
     condition = _CONDITION.match(part)
     heard = hearing(answers, condition[0]) if condition else []
     return [item for item in heard if item.say in does and not does[item.say].arguments]
+
+
+def with_results(says: str, came: Iterable[tuple[UserAct, str]]) -> str:
+    """What is said with what came of its acts; not what a look shows that another act has told already."""
+    for act, result in came:
+        parts = _SPACED.split(says)
+        if result and not act.arguments and any(result in part for part in parts):
+            says = " ".join(part for part in parts if act.shown not in part)
+        else:
+            says = says.replace(act.shown, result, 1)
+    return once(says)
 
 
 def once(says: str) -> str:

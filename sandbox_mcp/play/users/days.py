@@ -75,8 +75,8 @@ _NEAR = (1, 2)
 @lru_cache(maxsize=7)
 def _dated(name: str) -> Lazy:
     """A weekday with the day of the month behind it, and the month where one is told."""
-    day = r"(\d{1,2})(?:st|nd|rd|th)?"
-    return any_case(rf"\b{name},? (?:the )?(?:{day}(?: (?:of )?({_MONTH})\b|(?=[.,;!?)]|$))|({_MONTH}) (\d{{1,2}})\b)")
+    behind = rf"(?:(?:st|nd|rd|th)\b)?(?: (?:of )?({_MONTH})\b|(?<=[a-z])|(?=[.,;!?)]|$))"
+    return any_case(rf"\b{name},? (?:the )?(?:(\d{{1,2}}){behind}|({_MONTH}) (\d{{1,2}})\b)")
 
 
 def _falls_on(name: str, day: int, month: str | None, today: date) -> bool:
@@ -85,7 +85,8 @@ def _falls_on(name: str, day: int, month: str | None, today: date) -> bool:
     months = [(today.year + at // 12, at % 12 + 1) for at in near]
     if month:
         number = _MONTHS.index(month[:3].lower()) + 1
-        months = [(today.year + years, number) for years in (-1, 0, 1)]
+        ahead = (number - today.month + 5) % 12 - 5  # the nearest such month
+        months = [((today.year * 12 + today.month - 1 + ahead) // 12, number)]
     return any(day <= monthrange(*at)[1] and _DAYS[date(*at, day).weekday()] == name for at in months)
 
 

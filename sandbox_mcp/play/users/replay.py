@@ -37,7 +37,7 @@ class ReplayUser:
         line = self.lines[place] if place < len(self.lines) else LEAVE
         command, _, rest = line.partition(" ")
         if command == LEAVE:
-            return UserTurn(None)
+            return UserTurn(None, parting=rest.strip())
         if command == CONFIRM:
             words = CODE.sub("", rest, count=1).strip()
             return UserTurn(words or self.spec.script.confirm, confirms=codes_in(dialogue[-1].text))

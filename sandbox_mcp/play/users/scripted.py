@@ -23,7 +23,6 @@ from sandbox_mcp.play.users.base import Line, UserAct, UserTurn
 from sandbox_mcp.play.users.days import doubted, known_today
 from sandbox_mcp.play.users.manner import Manner
 
-ALL = "No thanks, that's all."
 NO_MORE = "No thanks."
 WAITING = "All right."
 PUZZLED = "Sorry, what do you need from me?"
@@ -125,6 +124,8 @@ class _Standing:
             words = composing.REGRETS
         elif composing.refused_part(reading, self._wish):
             words = composing.THANKS_FOR_PART
+        elif reading.asks and (line.met or reading.act in (Act.CLOSES, Act.OFFERS)):
+            words = composing.ENOUGH
         elif line.met or line.calls or reading.act in (Act.DELIVERS, Act.CLOSES, Act.OFFERS):
             words = composing.THANKS
         else:
@@ -313,7 +314,7 @@ class _Standing:
         self._declined = True
         if reading.has(Act.GIVES_UP) and not (line.met or line.calls or reading.has(Act.DELIVERS)):
             return " ".join(refused) or self._script.decline
-        return " ".join(refused) or ALL
+        return " ".join(refused) or pick(composing.ENOUGH, f"{self._wishes[0] if self._wishes else ''} {line.text}")
 
     def closing(self, line: Line, reading: ActReading) -> str | None:
         """What an agent hears that offers more help in general: the wish again if nothing has been done about it."""

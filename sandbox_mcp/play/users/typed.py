@@ -17,7 +17,7 @@ LEAVE = "/end"
 CONFIRM = "/confirm"
 HELP = (
     f"{LEAVE} leaves, {CONFIRM} CODE lets the assistant do what it asked about under that code, and what you write "
-    "behind the code is said with it. Anything else is said as it stands."
+    "behind either is said with it. Anything else is said as it stands."
 )
 
 
@@ -36,7 +36,7 @@ def turn_of(text: str, spec: UserSpec, dialogue: Sequence[Line]) -> UserTurn:
     if not command.startswith("/") or command.startswith("//"):
         return UserTurn(typed.removeprefix("/") if command.startswith("//") else typed)
     if command == LEAVE:
-        return UserTurn(None)
+        return UserTurn(None, parting=rest.strip())
     if command != CONFIRM:
         raise TypedError(f"unknown command {command!r}; {HELP}")
     first, _, words = rest.strip().partition(" ")
