@@ -1,15 +1,18 @@
 """What a replaying user says: files of lines, recorded sessions, and what cannot be replayed."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sandbox_clients.reference import RefuseAgent
+from sandbox_grader.importers import importer
+from sandbox_scenarios import Suite
 
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.app.run.users import replayed_users
 from sandbox_mcp.app.run.utterances import recorded_lines, written_lines
-from sandbox_mcp.engine.trajectory import TrajectoryError
+from sandbox_mcp.engine.trajectory import TrajectoryError, to_line
 from sandbox_mcp.play.session import SessionSpec
 from tests.clients.sessions import SUITE, write
 from tests.each import each
@@ -134,3 +137,19 @@ def test_a_folder_holds_one_set_of_lines(tmp_path: Path) -> None:
     played(tmp_path / "run", users=one, scenarios=("wifi_off",))
     with pytest.raises(RunError, match="holds a run with another user"):
         played(tmp_path / "run", users=other, scenarios=("wifi_off",))
+
+
+def test_an_imported_session_lends_its_words_to_the_scenario_that_it_begins_like(tmp_path: Path) -> None:
+    told = {"a": "Thanks.", "b": "And the radio?"}
+    for name, words in told.items():
+        messages = [("user", WIFI.user.opening), ("assistant", "Done."), ("user", words), ("assistant", "Done.")]
+        chat = {"messages": [{"role": who, "content": said} for who, said in messages]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(chat))
+        [session] = importer("openai-chat")([tmp_path / f"{name}.json"])
+        (tmp_path / f"{name}.jsonl").write_text("".join(map(to_line, session.events)))
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("family: mine\nscenarios:\n- {name: mine, extends: wifi_off}\n")
+    scenario = Suite((mine,)).get("mine")
+    found = recorded_lines(tmp_path, (mine,))
+    said = [found.of(SessionSpec(scenario, trial=trial)) for trial in (0, 1)]
+    assert said == [(words,) for words in told.values()]

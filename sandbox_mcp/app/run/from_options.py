@@ -101,7 +101,7 @@ def users_from(options: RunOptions) -> Users:
         if lines is not None and log is None:
             return replayed_users(written_lines(lines))
         if log is not None and lines is None:
-            return replayed_users(recorded_lines(log))
+            return replayed_users(recorded_lines(log, options.scenarios))
         raise RunError("--user replay says what is in --user-lines FILE or in --user-log PATH; give one of them")
     agent = _agent_endpoint(options)
     endpoint = replace(

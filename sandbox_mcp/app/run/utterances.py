@@ -4,11 +4,12 @@ Policy: a session gets the words of its own scenario, variant and trial, or none
 comparison with other words is worth nothing. A text file is the same for all scenarios.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from sandbox_grader.reporting.scenario_of_log import SuiteFinder, placed
 from sandbox_scenarios.errors import ScenarioFileError
 from sandbox_scenarios.problem import closest
 
@@ -124,18 +125,26 @@ def written_lines(path: Path) -> WrittenLines:
     return WrittenLines(str(path), lines)
 
 
-def recorded_lines(path: Path) -> RecordedLines:
+def recorded_lines(path: Path, places: Sequence[Path] = ()) -> RecordedLines:
     """The lines of a log, or of all logs in a folder such as a run's.
+
+    Imported logs are of the scenarios in ``places`` that ``grade`` finds for them, and those of one are its trials.
 
     Raises:
         TrajectoryError: a log cannot be read, or no log was found.
         RunError: there are two of the same session, and its user said other words in each.
     """
     found: dict[tuple[str, str, int], dict[int, RecordedWords]] = {}
+    find = SuiteFinder(tuple(places))
     for log in find_logs([path]):
-        trajectory = read_trajectory(log)
+        trajectory, _ = placed(read_trajectory(log), find)
         started, heard = trajectory.started, heard_in(trajectory)
-        by_seed = found.setdefault((started.scenario, started.variant, started.trial), {})
+        trial = started.trial
+        while started.origin and found.get((started.scenario, started.variant, trial), {started.seed: heard}) != {
+            started.seed: heard
+        }:
+            trial += 1  # sessions from elsewhere become trials in the order of their files
+        by_seed = found.setdefault((started.scenario, started.variant, trial), {})
         if by_seed.setdefault(started.seed, heard) != heard:
             raise RunError(
                 f"user log {str(path)!r}: the user of scenario {started.scenario!r}, variant {started.variant!r}, "
