@@ -149,7 +149,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int) -> None:
-    for _ in range(300):
+    for _ in range(2400):  # two minutes, as on a machine with other work a start takes long
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
         except OSError:

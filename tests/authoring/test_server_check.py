@@ -90,6 +90,40 @@ def test_answers_and_errors_are_looked_at():
     }
 
 
+@each(
+    ("text", "schema"),
+    [
+        ("Paint a wall in this TONE.", {"type": "string"}),
+        ("Paint a wall in these tones.", {"type": "string"}),
+        ("Paint a wall.", {"type": "array", "items": {"type": "object", "properties": {"r": {"description": "Red."}}}}),
+        ("Paint a wall.", {"anyOf": [{"type": "null"}, {"type": "string", "description": "The tone."}]}),
+    ],
+)
+def test_an_argument_is_described_in_any_spelling_and_by_its_parts(text: str, schema: dict[str, Any]):
+    assert found(other(description=text, inputSchema={"type": "object", "properties": {"tone": schema}})) == set()
+
+
+def test_words_that_all_names_share_make_none_confusable():
+    names = ["browser_go", "browser_go_back", "browser_click"]
+    assert "confusable_names" not in found(*(other(name=name, description=f"{name} it now.") for name in names))
+
+
+def test_what_fails_before_it_looks_at_the_call_is_no_silent_error():
+    tone = {"type": "string", "description": "x"}
+    schema = {"properties": {"tone": tone}, "required": ["tone"]}
+    needs = [other(name=name, description=f"{name} a wall.", inputSchema=schema) for name in ("paint", "wash")]
+    failing = {"content": [{"type": "text", "text": "no browser here"}], "isError": True}
+    vague = {"content": [{"type": "text", "text": "invalid request"}], "isError": True}
+    assert found(*needs, refused={"paint": failing, "wash": failing}) == set()
+    assert found(*needs, refused={"paint": vague, "wash": vague}) == {"silent_error"}
+
+
+def test_an_argument_with_a_default_may_be_left_out():
+    tone = {"type": "string", "description": "x", "default": "blue"}
+    lenient = other(inputSchema={"type": "object", "properties": {"tone": tone}, "required": ["tone"]})
+    assert found(lenient, refused={"paint_wall": {"content": [{"type": "text", "text": "done"}]}}) == set()
+
+
 def test_a_list_that_changes_is_found():
     assert found(GOOD, again=[TapeTool("get_lamp", {**GOOD, "description": "Other."})]) == {"changing_list"}
 

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, cast
 
 from sandbox_mcp.app.authoring.argument_texts import documented
-from sandbox_mcp.app.authoring.server_check.seen import SeenServer
+from sandbox_mcp.app.authoring.server_check.seen import SeenServer, needed_by
 from sandbox_mcp.engine.worlds.recorded import TapeTool
 
 ALIKE = 0.6
@@ -84,7 +84,7 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
     ),
     "confusable_names": (
         "their names share most words (Jaccard {})",
-        "agents choose the other one",
+        "agents mix up names so close",
         TOOLSCAN,
     ),
     "untyped_argument": (
@@ -93,7 +93,7 @@ TEXTS: Mapping[str, tuple[str, str, str]] = {
         TOOLSCAN,
     ),
     "undescribed_argument": (
-        "the argument is described nowhere, neither in the schema nor in the text",
+        "the schema does not describe the argument, and the tool's text does not name it",
         "its form and its meaning have to be guessed",
         ANTHROPIC,
     ),
@@ -192,9 +192,9 @@ def tokens_of(tools: Sequence[TapeTool]) -> int:
     return sum(len(json.dumps(dict(tool.listed), ensure_ascii=False)) for tool in tools) // BYTES_PER_TOKEN
 
 
-def names_alike(one: str, other: str) -> float:
-    """The Jaccard similarity of the words in two names."""
-    a, b = _words(one), _words(other)
+def names_alike(one: str, other: str, common: frozenset[str] = frozenset()) -> float:
+    """The Jaccard similarity of the words in two names, without those that are ``common`` to a server's names."""
+    a, b = _words(one) - common, _words(other) - common
     return len(a & b) / len(a | b) if a | b else 0.0
 
 
@@ -248,8 +248,10 @@ def _untrue(seen: SeenServer) -> Iterator[ServerFinding]:
 
 
 def _confusable(seen: SeenServer) -> Iterator[ServerFinding]:
+    words = [_words(tool.name) for tool in seen.tools]
+    common = frozenset[str]().union(*words).intersection(*words) if len(words) > 2 else frozenset[str]()
     for one, other in combinations(seen.tools, 2):
-        alike = names_alike(one.name, other.name)
+        alike = names_alike(one.name, other.name, common)
         if alike >= ALIKE and one.name != other.name:
             yield from _found("confusable_names", (one.name, other.name), f"{alike:.2f}")
 
@@ -263,12 +265,20 @@ def _arguments(seen: SeenServer) -> Iterator[ServerFinding]:
 
 
 def _is_described(tool: TapeTool, name: str, item: Mapping[str, Any]) -> bool:
-    alternatives = (cast("Sequence[Any]", item.get(key) or ()) for key in ("anyOf", "oneOf", "allOf"))
-    parts: list[Any] = [item, *(part for listed in alternatives for part in listed)]
-    if any(isinstance(part, Mapping) and cast("Any", part).get("description") for part in parts):
+    """True if the schema describes an argument or a part of it, or the tool's text names it in any spelling."""
+    if item.keys() & {"enum", "$ref", "const"} or _has_description(item, 4):
         return True
-    known = bool(item.keys() & {"enum", "$ref", "const"})
-    return known or bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _description(tool)))
+    spelt = {re.escape(name), r"[\s_-]?".join(map(re.escape, sorted(_words(name), key=name.lower().find)))}
+    return re.search(rf"(?<!\w)(?:{'|'.join(spelt)})s?(?!\w)", _description(tool), re.IGNORECASE) is not None
+
+
+def _has_description(schema: Any, deep: int) -> bool:
+    if not isinstance(schema, Mapping) or not deep:
+        return False
+    found = cast("Mapping[str, Any]", schema)
+    parts: list[Any] = [found.get("items"), *(found.get("properties") or {}).values()]
+    parts += (part for key in ("anyOf", "oneOf", "allOf") for part in cast("Sequence[Any]", found.get(key) or ()))
+    return bool(found.get("description")) or any(_has_description(part, deep - 1) for part in parts)
 
 
 def _annotations(seen: SeenServer) -> Iterator[ServerFinding]:
@@ -313,12 +323,15 @@ def _is_json(text: str) -> bool:
 
 def _errors(seen: SeenServer) -> Iterator[ServerFinding]:
     silent, protocol, accepted = list[str](), list[str](), list[str]()
+    texts = Counter(map(_text, seen.refused.values()))
     for tool in seen.tools:
         answer = seen.refused.get(tool.name)
-        if answer is None:
+        needed = needed_by(tool)
+        if answer is None or not needed:
             continue
-        schema: Any = tool.listed.get("inputSchema") or {}
-        needed, text = [*map(str, cast("Sequence[Any]", schema.get("required") or []))], _text(answer)
+        text = _text(answer)
+        if texts[text] > 1 and not _ON_INPUT.search(text):
+            continue  # the server fails before it looks at the call, for want of a browser or a key
         if answer.get("isError") is True:
             protocol += [tool.name] if answer.get("protocol") else []
             silent += [] if any(name in text for name in needed) else [tool.name]
@@ -327,6 +340,9 @@ def _errors(seen: SeenServer) -> Iterator[ServerFinding]:
     yield from _found("silent_error", silent)
     yield from _found("protocol_error", protocol)
     yield from _found("accepts_anything", accepted)
+
+
+_ON_INPUT = re.compile(r"argument|param|input|missing|requir|invalid|field|undefined|null|none", re.IGNORECASE)
 
 
 def _whole_list(seen: SeenServer) -> Iterator[ServerFinding]:

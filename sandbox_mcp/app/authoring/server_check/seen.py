@@ -7,7 +7,7 @@ of these only tools that look, unless all are asked for; a tape is only read.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from mcp import MCPError
@@ -16,6 +16,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from sandbox_mcp.engine.errors import inner_errors
 from sandbox_mcp.engine.worlds.recorded import TapeTool, read_tape
 from sandbox_mcp.engine.worlds.recorded.guessing import named_to_look
+from sandbox_mcp.engine.worlds.recorded.schemas import names_in
 from sandbox_mcp.play.session.upstream import Upstream, tools_of, unreachable, wire
 
 SECONDS = 20.0
@@ -105,9 +106,16 @@ def _tool(listed: Mapping[str, Any]) -> TapeTool:
     return TapeTool(str(listed["name"]), listed)
 
 
-def _callable(tool: TapeTool, calls: str) -> bool:
+def needed_by(tool: TapeTool) -> list[str]:
+    """The arguments that a call must have. Those with a default may be left out, also where they are required."""
     schema: Any = tool.listed.get("inputSchema") or {}
-    needs = bool(schema.get("required"))
+    properties: Any = schema.get("properties")
+    listed = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else dict[str, Any]()
+    return [name for name in names_in(schema.get("required")) if "default" not in (listed.get(name) or {})]
+
+
+def _callable(tool: TapeTool, calls: str) -> bool:
+    needs = bool(needed_by(tool))
     looks = not tool.acts or (not tool.said and named_to_look(tool.name))
     return needs and (calls == "all" or (calls == "looking" and looks))
 
