@@ -10,6 +10,7 @@
 ``python -m bench rows [ROWS]`` 10,000 rows of MTU-Bench's form by a scripted agent, see :mod:`bench.rows`;
 ``python -m bench prefixes CHECKOUT`` ToolTalk's conversations by prefixes, see :mod:`bench.prefixes`;
 ``python -m bench worlds [FOLDER...]`` a session, a call and memory in every world, see :mod:`bench.worlds`;
+``python -m bench tape`` a tape served as a mock, against the server that it was recorded from, see :mod:`bench.tape`;
 ``python -m bench scale [SESSIONS]`` what 100,000 sessions take to play, keep and grade, see :mod:`bench.scale`.
 
 Some modules are run by themselves: ``python -m bench.tau_bench`` holds metrics against tau-bench's rewards, and
@@ -32,6 +33,7 @@ from bench import (
     sessions,
     suite,
     talk,
+    tape,
     training,
     transports,
     truth,
@@ -44,6 +46,7 @@ PARTS = ("core", "suite", "grader", "server")
 ALONE = {
     "cheats": cheats.main,
     "talk": talk.main,
+    "tape": tape.main,
     "truth": truth.main,
     "rows": rows.main,
     "prefixes": prefixes.main,

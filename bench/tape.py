@@ -89,7 +89,7 @@ async def crowd(url: str) -> int:
     return sum(await asyncio.gather(*map(one, range(CROWD))))
 
 
-def main() -> None:
+def main(_: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tape = Path(folder) / "echo.jsonl"
         tape_of_echo(tape)
@@ -104,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main([])

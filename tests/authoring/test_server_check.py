@@ -115,6 +115,7 @@ def test_what_fails_before_it_looks_at_the_call_is_no_silent_error():
     failing = {"content": [{"type": "text", "text": "no browser here"}], "isError": True}
     vague = {"content": [{"type": "text", "text": "invalid request"}], "isError": True}
     assert found(*needs, refused={"paint": failing, "wash": failing}) == set()
+    assert found(*needs, refused={"paint": failing}, failing="no browser here") == set()
     assert found(*needs, refused={"paint": vague, "wash": vague}) == {"silent_error"}
 
 

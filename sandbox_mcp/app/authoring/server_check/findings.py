@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, cast
 
 from sandbox_mcp.app.authoring.argument_texts import documented
-from sandbox_mcp.app.authoring.server_check.seen import SeenServer, needed_by
+from sandbox_mcp.app.authoring.server_check.seen import SeenServer, needed_by, text_in
 from sandbox_mcp.engine.worlds.recorded import TapeTool
 
 ALIKE = 0.6
@@ -212,13 +212,6 @@ def _properties(tool: TapeTool) -> Mapping[str, Mapping[str, Any]]:
     return {name: cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {} for name, item in listed.items()}
 
 
-def _text(answer: Mapping[str, Any]) -> str:
-    """The texts of a result."""
-    content: Any = answer.get("content")
-    blocks = cast("list[Any]", content) if isinstance(content, list) else []
-    return " ".join(str(cast("Any", block).get("text") or "") for block in blocks if isinstance(block, Mapping))
-
-
 def _names(seen: SeenServer) -> Iterator[ServerFinding]:
     names = [tool.name for tool in seen.tools]
     yield from _found("name", (name for name in names if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name)))
@@ -300,11 +293,11 @@ def _hint(tool: TapeTool, name: str) -> Any:
 def _results(seen: SeenServer) -> Iterator[ServerFinding]:
     unstructured = dict[str, None]()
     for name, answers in seen.answers.items():
-        texts = [_text(answer) for answer in answers]
+        texts = [text_in(answer) for answer in answers]
         plain = [
             answer for answer in answers if answer.get("isError") is not True and "structuredContent" not in answer
         ]
-        if any(_is_json(_text(answer)) for answer in plain):
+        if any(_is_json(text_in(answer)) for answer in plain):
             unstructured[name] = None
         longest = max(map(len, texts), default=0)
         yield from _found("unbounded_result", (name,) if longest > LONG_RESULT else (), longest)
@@ -323,13 +316,13 @@ def _is_json(text: str) -> bool:
 
 def _errors(seen: SeenServer) -> Iterator[ServerFinding]:
     silent, protocol, accepted = list[str](), list[str](), list[str]()
-    texts = Counter(map(_text, seen.refused.values()))
+    texts = Counter((*map(text_in, seen.refused.values()), seen.failing))
     for tool in seen.tools:
         answer = seen.refused.get(tool.name)
         needed = needed_by(tool)
         if answer is None or not needed:
             continue
-        text = _text(answer)
+        text = text_in(answer)
         if texts[text] > 1 and not _ON_INPUT.search(text):
             continue  # the server fails before it looks at the call, for want of a browser or a key
         if answer.get("isError") is True:

@@ -1,7 +1,8 @@
 """What there is to see of a server: what it lists, in both eras, and what it answers to calls that cannot act.
 
 Policy: a check does no harm. Only tools that need arguments are called without any, which a server should refuse, and
-of these only tools that look, unless all are asked for; a tape is only read.
+of these only tools that look, unless all are asked for. Where one is refused, a tool that needs nothing and looks by
+the server's own word is called, too, since a server may fail at each call. A tape is only read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,8 @@ SECONDS = 20.0
 class SeenServer:
     """A server as it was seen. ``again`` is its list asked a second time; ``eras`` are the protocol's that it speaks.
 
-    ``refused`` has what tools answered that were called without what they need; ``answers`` what a tape has recorded.
+    ``refused`` has what tools answered that were called without what they need, ``failing`` the text of an error of one
+    that needs nothing, and ``answers`` what a tape has recorded.
     """
 
     place: str
@@ -38,6 +40,7 @@ class SeenServer:
     eras: Mapping[str, str] = field(default_factory=dict[str, str])
     refused: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     answers: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
+    failing: str = ""
 
 
 def seen_on(path: Path) -> SeenServer:
@@ -81,6 +84,7 @@ async def _seen(upstream: Upstream, calls: str) -> SeenServer:
                 if _callable(tool, calls):
                     with anyio.move_on_after(SECONDS):
                         refused[tool.name] = await _without_arguments(client, tool.name)
+            failing = await _failing(client, tools) if refused else ""
             again = [_tool(wire(tool)) for tool in await tools_of(client)]
             instructions = client.instructions or ""
     except Exception as error:
@@ -89,7 +93,25 @@ async def _seen(upstream: Upstream, calls: str) -> SeenServer:
         raise unreachable(place, error) from error
     if not set(eras) & set(HANDSHAKE_PROTOCOL_VERSIONS):
         eras |= await _older(upstream)
-    return SeenServer(place, info.name if info else place, instructions, tools, again, eras, refused)
+    name = info.name if info else place
+    return SeenServer(place, name, instructions, tools, again, eras, refused, failing=failing)
+
+
+async def _failing(client: Any, tools: Sequence[TapeTool]) -> str:
+    """The error of a tool that looks by the server's word and needs nothing; empty without one."""
+    tool = next((tool for tool in tools if tool.said and not tool.acts and not needed_by(tool)), None)
+    answer: Mapping[str, Any] = {}
+    if tool is not None:
+        with anyio.move_on_after(SECONDS):
+            answer = await _without_arguments(client, tool.name)
+    return text_in(answer) if answer.get("isError") is True else ""
+
+
+def text_in(answer: Mapping[str, Any]) -> str:
+    """The texts of a result."""
+    content: Any = answer.get("content")
+    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+    return " ".join(str(cast("Any", block).get("text") or "") for block in blocks if isinstance(block, Mapping))
 
 
 async def _older(upstream: Upstream) -> dict[str, str]:
