@@ -3,6 +3,8 @@
 from statistics import fmean
 
 import pytest
+from sandbox_grader.milestones.referring import claims_of
+from sandbox_grader.milestones.strict_nodes import hears
 
 from bench.cheats import CHEATS, EXPLOIT, cheated, fresh, of_floor_0, search, steps
 from sandbox_mcp.play.training import Episode, RewardSpec
@@ -43,6 +45,30 @@ def test_the_right_calls_with_nothing_said_earn_nothing(name: str) -> None:
     silent = played(episode).reward()
     assert silent.value == 0.0
     assert silent.value <= (silent.score or 0.0)
+
+
+def explaining() -> list[str]:
+    """Scenarios in which a reason is asked for that has more than one part."""
+    return [
+        name
+        for name in SUITE.names()
+        for milestone in SUITE.get(name).milestones
+        for constraint in milestone.constraints
+        if hears(constraint) and len(facts := claims_of(constraint.content)) > 1
+        if any(fact.type == "cannot" for fact in facts)
+    ]
+
+
+def test_half_a_reason_earns_nothing() -> None:
+    """A policy that denies whatever was asked for says as much; the score counts it half."""
+    scores: list[float] = []
+    for name in explaining():
+        episode = Episode(name, user_channel="harness")
+        episode.say("I could not find it: there is no such date, reminder, contact, message or password.")
+        earned = episode.finish()
+        scores.append(earned.score or 0.0)
+        assert earned.value == 0.0, name
+    assert any(0 < score < 1 for score in scores)
 
 
 def test_success_is_all_or_nothing() -> None:

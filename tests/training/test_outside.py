@@ -5,6 +5,7 @@ Skipped where SANDBOX_MCP_TRAINING does not name the folder of the environments.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,6 +47,20 @@ def ran(name: str, *arguments: str, **more: str) -> dict[str, Any]:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def page_ran(name: str, page: str, base: str = "") -> str:
+    """What the block of a page that imports a framework prints, run in the framework's environment."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").replace("http://127.0.0.1:8930", base)
+    package = {"trl": "skyrl_gym"}.get(name, name)
+    [block] = [one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if package in one]
+    own = {"PYTHONPATH": SOURCES} if name == "trl" else {}
+    environment = {**os.environ, **own, "SANDBOX_MCP_API_TOKEN": TOKEN}
+    done = subprocess.run(
+        [str(python(name)), "-c", block], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    return done.stdout
+
+
 @contextmanager
 def serving(tmp_path: Path, *options: str) -> Iterator[str]:
     """A server as anybody starts it; gives its base URL."""
@@ -71,6 +86,8 @@ def test_openenv(tmp_path: Path) -> None:
     python("openenv")
     with serving(tmp_path) as base:
         found = ran("openenv", str(HERE / "outside" / "openenv_client.py"), f"{base}/openenv/phone", TOKEN)
+        shown = page_ran("openenv", "training-openenv.md", base)
+    assert shown.splitlines()[-1] == "1.0 {'task': 1.0}"
     assert found == {"episodes": 50, "at_1": 50}
 
 
@@ -96,6 +113,8 @@ def test_openreward(tmp_path: Path) -> None:
     python("openreward")
     with serving(tmp_path, "--as", "openreward") as base:
         found = ran("openreward", str(HERE / "outside" / "openreward_client.py"), base, TOKEN)
+        shown = page_ran("openreward", "training-others.md", base)
+    assert shown.splitlines()[-1] == "1.0 True"
     assert found == {"episodes": 50, "at_1": 50}
 
 
@@ -106,6 +125,7 @@ def test_trl() -> None:
 
 
 def test_skyrl() -> None:
+    assert page_ran("trl", "training-others.md").splitlines()[-1] == "1.0"
     found = ran("trl", str(HERE / "outside" / "skyrl_client.py"), "7")
     assert found["at_1"] == found["episodes"] >= 50
 

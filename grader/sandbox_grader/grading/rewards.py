@@ -16,6 +16,7 @@ from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.scores import STATEFUL, UNENDED, Scores, grade, unscored
 from sandbox_grader.milestones import strict
 from sandbox_grader.milestones.metric import DIGITS, unjudged
+from sandbox_grader.milestones.referring import claims_of
 from sandbox_grader.milestones.strict_nodes import hears
 from sandbox_grader.milestones.unwanted import remaining
 from sandbox_mcp.engine.trajectory import ToolCall, Trajectory
@@ -206,13 +207,18 @@ def _credited(result: strict.StrictResult, spec: RewardSpec, score: float, doubt
 def least_told(result: strict.StrictResult, doubted: Collection[str] = ()) -> float:
     """How well the user was told what they were told worst, from 0 to 1; 1 where nothing has to be told.
 
-    What is told at one of the ``doubted`` milestones counts as not told.
+    What is told at one of the ``doubted`` milestones counts as not told, and so does half of the reason for which
+    something cannot be done: a policy that refuses blindly says as much.
     """
     told = list[float]()
     for number, item in enumerate(result.milestones.milestones):
-        if any(map(hears, item.constraints)):
-            place = result.placed.get(number)
-            told.append(round(place.similarity, DIGITS) if place and item.id not in doubted else 0.0)
+        asked = [constraint.content for constraint in item.constraints if hears(constraint)]
+        if not asked:
+            continue
+        place = result.placed.get(number)
+        share = round(place.similarity, DIGITS) if place and item.id not in doubted else 0.0
+        explains = any(fact.type == "cannot" for content in asked for fact in claims_of(content))
+        told.append(share if share >= strict.FULL or not explains else 0.0)
     return min(told, default=1.0)
 
 
