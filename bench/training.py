@@ -60,8 +60,8 @@ def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[by
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """OpenEnv's server takes half a minute to import what it needs on a busy machine."""
-    for _ in range(1800):
+    """OpenEnv's server takes minutes to import what it needs on a busy machine."""
+    for _ in range(6000):
         with suppress(OSError):
             socket.create_connection(("127.0.0.1", port), 1).close()
             return

@@ -26,8 +26,8 @@ html_show_sphinx = False
 html_copy_source = False
 SECTIONS = {
     "Use it": (
-        "running", "faults", "injections", "training", "agents", "adapters", "serving", "inspect", "users", "python",
-        "api", "telemetry",
+        "running", "faults", "injections", "training", "training-trl", "training-openenv", "training-others", "agents",
+        "adapters", "serving", "inspect", "users", "python", "api", "telemetry",
     ),
     "Read what happened": ("report", "grading", "grade-what-you-have", "sessions"),
     "The papers' tables": ("papers/README",),

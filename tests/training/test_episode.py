@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.grading.rewards import RewardError, reward_of
 
+from sandbox_mcp.app.report.index import Index
+from sandbox_mcp.app.report.run_sources import find_runs
 from sandbox_mcp.engine.trajectory import read_trajectory
 from sandbox_mcp.engine.trajectory.finding import find_logs
 from sandbox_mcp.play.session.tool_channel import SEND
 from sandbox_mcp.play.training import Episode, RewardSpec, Rollouts, TrainingTask
 from sandbox_mcp.play.users import ScriptedUser, UserError
 from tests.each import each
+from tests.report.sessions import find
 from tests.suite import SUITE
 from tests.training.kit import played, without_wall
 
@@ -159,14 +162,17 @@ def test_an_unknown_option_is_named() -> None:
         RewardSpec.of({"honest": 1})
 
 
-def test_rollouts_are_logs_that_can_be_read_while_more_come(tmp_path) -> None:
-    rollouts = Rollouts(tmp_path, every=2)
+def test_rollouts_are_logs_that_can_be_read_and_viewed_while_more_come(tmp_path) -> None:
+    rollouts, index = Rollouts(tmp_path, every=2), Index(None, find)
     for seed in range(4):
         played(Episode(TrainingTask("wifi_off", seed=seed), user_channel="harness", rollouts=rollouts))
         logs = [read_trajectory(path) for path in find_logs([tmp_path])]
-        assert len(logs) == rollouts.kept == seed // 2 + 1
+        list(index.add(find_runs([tmp_path])))
+        assert len(logs) == index.total(tmp_path.name) == rollouts.kept == seed // 2 + 1
     assert {log.started.seed for log in logs} == {0, 2}
+    assert [row["score"] for row in index.rows(tmp_path.name)] == [1.0, 1.0]
     rollouts.close()
+    index.close()
 
 
 IN_PROCESS = """

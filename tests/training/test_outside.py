@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -122,6 +123,13 @@ def test_trl() -> None:
     found = ran("trl", str(HERE / "outside" / "trl_client.py"), "7")
     assert found["at_1"] == found["idle_at_0"] == found["episodes"] >= 50
     assert found["tools"] > 150
+
+
+def test_a_tiny_model_learns_by_trls_trainer() -> None:
+    """Three minutes of a quiet core; docs/training-trl.md has three seeds."""
+    rewards = ran("trl", "-m", "bench.grpo", "0", OMP_NUM_THREADS="1")["rewards"]
+    assert len(rewards) == 30
+    assert fmean(rewards[-10:]) > fmean(rewards[:10])
 
 
 def test_skyrl() -> None:
