@@ -179,6 +179,19 @@ def test_the_class_of_an_error_is_found_behind_what_a_host_puts_before_it(text: 
             [(REMINDER, True), ("Off.", False), (AGENTS, True), (REMINDER, True)]),
         ("Put '# AGENTS.md instructions for x' on top", [("Put '# AGENTS.md instructions for x' on top", False)]),
         ("Stop hook feedback:\n- x", [("Stop hook feedback:\n- x", True)]),
+        *(
+            (f"{told}\nOff.", [(told, True), ("Off.", False)])
+            for told in (
+                "<session-context>x</session-context>",
+                "<codex_internal_context>x</codex_internal_context>",
+                "<compaction_summary>x</compaction_summary>",
+                "<budget:token_budget>9</budget:token_budget>",
+                "<mode-change>x</mode-change>",
+            )
+        ),
+        ("This session is being continued from a previous conversation.",
+            [("This session is being continued from a previous conversation.", True)]),
+        ("<travel_budget>9</travel_budget>", [("<travel_budget>9</travel_budget>", False)]),
     ],
     ids=str,
 )  # fmt: skip

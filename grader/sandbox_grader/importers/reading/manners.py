@@ -155,15 +155,16 @@ HOSTS: Final = frozenset(
         "skill", "instructions", "rules", "system", "system_warning", "system-message", "reminder", "user_info",
         "user_action", "user-memory-input", "info-msg", "model_switch", "project_layout", "git_status", "goal_context",
         "session_context", "additional_data", "personality_spec", "background-task", "persisted-output",
-        "permissions instructions", "qwen:user-prompt-submit-context",
+        "permissions instructions", "qwen:user-prompt-submit-context", "budget:token_budget", "token_budget_warning",
+        "context_window_warning", "mode_change", "realtime_conversation",
     }
 )  # fmt: skip
 """Tags around what a host says in the user's place, in small letters."""
 OF_HOSTS: Final = frozenset(
     {
-        "aborted", "attached", "bash", "boilerplate", "caveat", "collaboration", "command", "cursor", "datetime",
-        "diagnostics", "environment", "hook", "ide", "instructions", "notification", "reminder", "skills", "stderr",
-        "stdout", "subagent", "teammate", "viewed", "workspace",
+        "aborted", "attached", "bash", "boilerplate", "caveat", "collaboration", "command", "compaction", "cursor",
+        "datetime", "diagnostics", "environment", "hook", "ide", "instructions", "internal", "notification",
+        "reminder", "skills", "stderr", "stdout", "subagent", "teammate", "viewed", "workspace",
     }
 )  # fmt: skip
 """Words that only hosts' tags have among others, as in ``ide_opened_file`` and ``local-command-stdout``."""
@@ -180,7 +181,7 @@ _BRACKETED: Final = re.compile(
 )
 _WHOLE: Final = re.compile(
     r"This session is being continued from a previous conversation\b|Stop hook feedback:|"
-    r"\[ERROR\] You did not use a tool\b"
+    r"\[ERROR\] You did not use a tool\b|\[SYSTEM NOTIFICATION - NOT USER INPUT\]"
 )
 """How a message begins that is the host's to its end."""
 _HEADED: Final = re.compile(r"^# AGENTS\.md instructions for [^\n]*$", re.MULTILINE)
@@ -190,12 +191,14 @@ _INTERRUPTED: Final = re.compile(r"\[Request interrupted by user[^\]\n]{0,60}\]\
 
 def _is_hosts(tag: str) -> bool:
     parts = _PARTS.findall(tag)
-    return tag.lower() in HOSTS or (len(parts) > 1 and any(part.lower() in OF_HOSTS for part in parts))
+    return bool({tag.lower(), tag.lower().replace("-", "_")} & HOSTS) or (
+        len(parts) > 1 and any(part.lower() in OF_HOSTS for part in parts)
+    )
 
 
 def speakers_in(text: str) -> Iterator[tuple[str, bool]]:
     """The parts of what stands as said by a user, in order, each with whether it is the host's."""
-    if not any(mark in text for mark in ("<", "[", ":", "# AGENTS.md")):
+    if not any(mark in text for mark in ("<", "[", ":", "# AGENTS.md", "This session")):
         yield text, False
         return
     if (words := _words_in(text, USERS)) is not None:
