@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from math import sqrt
+from typing import TYPE_CHECKING
 
-from sandbox_scenarios.loader import Suite
 from sandbox_scenarios.model import Scenario
+
+if TYPE_CHECKING:
+    from sandbox_scenarios.loader import Suite
 
 TIER = "tier:"
 """How the tag begins that names the tier of a scenario."""
@@ -77,7 +80,7 @@ def mechanisms_of(scenario: Scenario) -> tuple[str, ...]:
     return tuple(name for name in MECHANISMS if f"{MECHANISM}{name}" in scenario.tags)
 
 
-def mixture(suite: Suite, seed: str = DEFAULT) -> tuple[str, ...]:
+def mixture(suite: "Suite", seed: str = DEFAULT) -> tuple[str, ...]:
     """The names of the mixture by a seed, in the suite's order.
 
     Raises:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_grader.errors import GraderError
+from sandbox_grader.grading.course import SessionCourse
 from sandbox_grader.grading.metric import Verdict
 from sandbox_grader.grading.scores import Scores, grade
 from sandbox_grader.reporting.comparison import compare_graders, holm
@@ -82,6 +83,20 @@ def scores(
     if talk:
         verdicts = {"toolsandbox": Verdict(inconclusive="no scenario"), "tooltalk": Verdict(talk)}
     return Scores(session or scenario, scenario, variant, trial, (), "strict", verdicts, reason)
+
+
+def test_a_report_has_its_score_by_tier_and_by_mechanism() -> None:
+    hard = [replace(scores("a", 1.0), tier="hard", mechanisms=("faults", "zones"), course=SessionCourse(calls=30))]
+    hard.append(replace(scores("b", 0.0), tier="hard", mechanisms=("zones",), course=SessionCourse(calls=20)))
+    report = Report([*hard, replace(scores("c", 1.0), tier="basic"), scores("d", 1.0)], "strict", "run")
+    tiers = report.summary()["tiers"]
+    assert {name: (item["scenarios"], item["score"]) for name, item in tiers.items()} == {
+        "basic": (1, 1),
+        "hard": (2, 0.5),
+    }
+    assert tiers["hard"]["calls"] == 25
+    assert {name: item["score"] for name, item in tiers["hard"]["mechanisms"].items()} == {"faults": 1, "zones": 0.5}
+    assert Scores.from_json(hard[0].to_json()) == hard[0]
 
 
 @pytest.fixture

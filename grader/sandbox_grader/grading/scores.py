@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.tiers import mechanisms_of, tier_of
 
 from sandbox_grader.errors import GraderError
 from sandbox_grader.grading.course import SessionCourse, course_of
@@ -43,6 +44,7 @@ class Scores:
     ``spoiled`` it is because of what its user did. ``agent`` is what the log says about the agent, ``spent`` the
     tokens of both models, ``seconds`` how long it took by a real clock; None where the log does not say.
     ``origin`` is the format of the harness that recorded it, where that was not ours; ``course`` is how it went.
+    ``tier`` and ``mechanisms`` are those of the scenario, empty where it is not known.
     """
 
     session: str
@@ -62,6 +64,8 @@ class Scores:
     seconds: float | None = None
     origin: str = ""
     course: SessionCourse = field(default_factory=SessionCourse)
+    tier: str = ""
+    mechanisms: tuple[str, ...] = ()
 
     @property
     def scored(self) -> bool:
@@ -137,6 +141,8 @@ class Scores:
             "variant": self.variant,
             "trial": self.trial,
             "categories": list(self.categories),
+            "tier": self.tier or None,
+            "mechanisms": list(self.mechanisms),
             "mode": self.mode,
             "scored": self.scored,
             "reason": self.reason,
@@ -172,6 +178,8 @@ class Scores:
             variant=str(data["variant"]),
             trial=int(data["trial"]),
             categories=tuple(data.get("categories", ())),
+            tier=str(data.get("tier") or ""),
+            mechanisms=tuple(data.get("mechanisms", ())),
             mode=data.get("mode", mode),
             verdicts={
                 name: Verdict(inconclusive=values["inconclusive"])
@@ -250,6 +258,8 @@ def grade(
         seconds=seconds_between(started.wall, ended.wall) if ended else None,
         origin=str((started.origin or {}).get("format", "")),
         course=course,
+        tier=tier_of(scenario) if scenario else "",
+        mechanisms=mechanisms_of(scenario) if scenario else (),
     )
 
 

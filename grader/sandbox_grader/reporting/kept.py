@@ -83,7 +83,16 @@ class ToldScores(NamedTuple):
     @classmethod
     def of(cls, scores: Scores) -> "ToldScores":
         """Read these scores."""
-        which = [scores.scenario, scores.variant, scores.categories, scores.mode, scores.agent, scores.origin]
+        which = [
+            scores.scenario,
+            scores.variant,
+            scores.categories,
+            scores.mode,
+            scores.agent,
+            scores.origin,
+            scores.tier,
+            scores.mechanisms,
+        ]
         spent, course = scores.spent.to_json(), scores.course.to_json()
         how = [scores.reason, scores.spoiled, scores.ending, scores.detail, spent, course]
         verdicts = [
@@ -136,11 +145,12 @@ class SharedScores:
         return _named(found, {NAMED: rows}) if any("id" in row for row in rows) else found
 
     def _read(self, counted: Sequence[str]) -> dict[str, Any]:
-        scenario, variant, categories, mode, agent, origin = _parsed(counted[0])
+        scenario, variant, categories, mode, agent, origin, tier, mechanisms = _parsed(counted[0])
         reason, spoiled, ending, detail, spent, course = _parsed(counted[1])
         return {
             "scenario": scenario, "variant": variant, "categories": tuple(categories), "mode": mode, "agent": agent,
-            "origin": origin, "reason": reason, "spoiled": spoiled, "ending": ending, "detail": detail,
+            "origin": origin, "tier": tier, "mechanisms": tuple(mechanisms),
+            "reason": reason, "spoiled": spoiled, "ending": ending, "detail": detail,
             "spent": Spent.from_json(spent), "course": SessionCourse.from_json(course),
             "verdicts": dict(map(self._verdict, counted[2:])),
         }  # fmt: skip

@@ -306,11 +306,14 @@ class Report:
                 "scenario": scenario,
                 "variant": variant,
                 "categories": list(group[0].categories),
+                "tier": group[0].tier or None,
+                "mechanisms": list(group[0].mechanisms),
                 "sessions": len(group),
                 "scored": len(scored),
                 "score": _mean(value for _, value in scored),
                 "refusal": rounded(group[0].number("toolsandbox.refusal")),
                 "turns": _mean(item.course.replies for item, _ in scored),
+                "calls": _mean(item.course.calls for item, _ in scored),
                 "endings": _endings(group),
             }
             rows.append(row)
@@ -356,6 +359,7 @@ class Report:
             },
             "cost": {**prices.of(spent), "set_aside": prices.of(self.wasted)["total"]} if prices.tell(spent) else None,
             "categories": _by_category(rows),
+            "tiers": _by_tier(rows),
             "scenarios": rows,
             "unscored": [_named(item, why_not(item, self.metric)) for item in unscored],
             "user_conduct": rates([v.values for i in ordered if (v := i.verdicts.get(USERS)) and v.values]),
@@ -459,6 +463,22 @@ def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]
         name: _overall([row for row in rows if name in row["categories"]])
         for name in sorted({name for row in rows for name in row["categories"]})
     }
+
+
+def _by_tier(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Figures of each tier, with calls and turns in the mean, and of each mechanism within it."""
+    found: dict[str, dict[str, Any]] = {}
+    for tier in sorted({row["tier"] for row in rows if row["tier"]}):
+        members = [row for row in rows if row["tier"] == tier]
+        scored = [row for row in members if row["scored"]]
+        named = sorted({name for row in members for name in row["mechanisms"]})
+        found[tier] = {
+            **_overall(members),
+            "calls": _mean(row["calls"] for row in scored),
+            "turns": _mean(row["turns"] for row in scored),
+            "mechanisms": {name: _overall([row for row in members if name in row["mechanisms"]]) for name in named},
+        }
+    return found
 
 
 def _named(scores: Scores, reason: str | None) -> dict[str, Any]:

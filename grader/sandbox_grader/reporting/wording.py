@@ -66,9 +66,28 @@ def tables_of(report: "Report", rows: Sequence[Mapping[str, Any]] | None = None)
     return [
         TextTable(("scenario", "variant", "scored", score, *extra, "turns", "endings"), scenarios),
         TextTable(("category", "scenarios", "scored", score, *extra), [*categories, ("all", *overall)]),
+        *_tiers(summary["tiers"], score),
         *certainty(report),
         *faulty(report),
         *attacked(report),
+    ]
+
+
+def _tiers(tiers: Mapping[str, Mapping[str, Any]], score: str) -> list[TextTable]:
+    """Tiers where there are several or a hard one, and the mechanisms that their scenarios are tagged with."""
+    if len(tiers) < 2 and not any(item["mechanisms"] for item in tiers.values()):
+        return []
+    figures = ("scenarios", "scored", "score")
+    sizes: _Cells = [(name, *(item[figure] for figure in (*figures, "calls", "turns"))) for name, item in tiers.items()]
+    mechanisms: _Cells = [
+        (mechanism, name, *(found[figure] for figure in figures))
+        for name, item in tiers.items()
+        for mechanism, found in item["mechanisms"].items()
+    ]
+    tables = [TextTable(("tier", "scenarios", "scored", score, "calls", "turns"), sizes)]
+    return [
+        *tables,
+        *([TextTable(("mechanism", "tier", "scenarios", "scored", score), mechanisms)] if mechanisms else []),
     ]
 
 
