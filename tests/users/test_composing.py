@@ -381,3 +381,37 @@ def test_what_an_act_has_told_is_not_told_again_by_a_look() -> None:
     came = [(UserAct("turn", {"quarters": 2}), "1.8 bar"), (UserAct("read_gauge"), "1.8 bar")]
     assert with_results(says, came) == "I turned it by two, the gauge says 1.8 bar."
     assert with_results(says, [came[0], (UserAct("read_gauge"), "1.4 bar")]).endswith("The gauge says 1.4 bar.")
+
+
+def test_a_password_that_the_wish_has_said_is_said_again_and_another_is_not_known() -> None:
+    asked = "Sure. Please tell me the current password and what the new one should be."
+    wish = "Time for a new password. It's luff&leech, make it clove-hitch-7."
+    assert hears(asked, wish=wish, script=Script()) == wish
+    assert hears("What's the password?", wish="Sign me in.", script=Script()) == "I don't know that."
+
+
+def test_a_number_that_is_not_the_right_one_is_not_confirmed() -> None:
+    answers = (Answer(("number",), "Her number is 0491 570 618."),)
+    wish = "Save my new neighbour."
+    right, wrong = (
+        "I have +61 491 570 618. Is that number correct?",
+        "I have +1 708 555 0123. Is that number correct?",
+    )
+    assert hears(right, wish=wish, script=Script(answers)) == "Yes, please."
+    assert hears(wrong, wish=wish, script=Script(answers)) == "No. Her number is 0491 570 618."
+
+
+def test_a_thing_that_is_asked_for_by_its_name_is_told_again_rather_than_another() -> None:
+    answers = (Answer(("when", "time"), "Tomorrow at noon."), Answer(("what",), "To ring Grandma."))
+    script = Script(answers)
+    assert hears("Sure. When?", "At what time exactly?", wish="Set a reminder.", script=script) == "Tomorrow at noon."
+
+
+def test_a_warning_that_a_deed_is_for_good_is_no_refusal() -> None:
+    asked = "Deleting an account cannot be undone. Are you sure you want to go ahead?"
+    assert hears(asked, wish="Please delete my account.", script=Script()) == "Yes, please."
+
+
+def test_who_is_asked_to_say_when_something_has_come_about_promises_it() -> None:
+    asked = "I can't hear the timer, so could you tell me when it rings?"
+    assert hears(asked, wish="Text Tove once the timer has rung.", script=Script()) == "All right, I will."

@@ -198,3 +198,14 @@ def test_what_a_persona_lacks_is_told(tmp_path: Path, lines: str, told: str) -> 
     path.write_text(FILE.replace(FILE[FILE.index("{persona") :], lines))
     with pytest.raises(ScenarioError, match=told):
         Suite([path]).get("wifi_on_purpose")
+
+
+def test_a_user_who_pushes_insists_also_where_the_agent_has_looked_for_a_way() -> None:
+    assert talk(user("pushes"), (REFUSED[0], 1, True))[0] in PUSHES
+
+
+def test_a_talkative_user_does_not_say_the_same_aside_twice_in_a_row() -> None:
+    first, second = talk(user("talkative"), ("Which room is it?", 0, False), ("Which floor is it on?", 0, False))
+    assert first
+    assert second
+    assert first.split(". ")[-1] != second.split(". ")[-1]

@@ -4,6 +4,7 @@ Policy: words are compared by their stems. What the agent has just stated is not
 wish if it names something of it and nothing else; a question about what the wish has said gets it said again, once.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum, auto
@@ -19,6 +20,7 @@ from sandbox_mcp.engine.talk.inability import HELPLESS, is_unable
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 from sandbox_mcp.engine.talk.text import plain
+from sandbox_mcp.engine.talk.values import mentions
 from sandbox_mcp.play.users.base import UserAct
 from sandbox_mcp.play.users.days import meant, spoken
 
@@ -97,6 +99,41 @@ _NOW = (
     (Lazy(r"\btime ?zone\b"), frozenset({"zone", "time zone"})),
 )  # fmt: skip
 """Questions about now, each with the catch words of the answers that are meant for it."""
+
+
+def closest(answers: Sequence[Answer], fresh: Sequence[Answer], asking: str) -> Sequence[Answer]:
+    """Of the answers that a question touches those to give: the ``fresh`` ones, unless it names what another one is about.
+
+    "At what time?" names the time, and an answer about "what" is beside it, though the time has been said before.
+    """
+    named = [item for item in answers if any(phrase.lower() not in _ASKING_WORDS for phrase in _phrases(item, asking))]
+    return named if named and not any(item in named for item in fresh) else fresh or answers
+
+
+def _phrases(answer: Answer, asking: str) -> list[str]:
+    """The catch words of an answer that a question touches."""
+    low = plain(asking).lower()
+    return [phrase for phrase in answer.about if _touches(low, phrase.lower())]
+
+
+_ASKING_WORDS = frozenset({"what", "which", "which one", "who", "whom", "whose", "when", "where", "how", "why"})
+
+
+def contradicted(answers: Iterable[Answer], asking: str, text: str) -> Answer | None:
+    """The answer with another phone number than the one that the user is asked to confirm; None where they agree."""
+    told = _phones(text)
+    numbers = (item for item in hearing(answers, asking) if _phones(item.say))
+    return next((item for item in numbers if told and not told & _phones(item.say)), None)
+
+
+def _phones(text: str) -> frozenset[str]:
+    """The last digits of the phone numbers in a text, which are the same in every form."""
+    return frozenset(
+        re.sub(r"\D", "", text[at.start : at.end])[-_SAME_NUMBER:] for at in mentions(text) if at.kind == "phone"
+    )
+
+
+_SAME_NUMBER = 7
 
 
 def in_asked_order(answers: Sequence[Answer], text: str) -> list[Answer]:
@@ -232,10 +269,15 @@ _YOURSELF = Lazy(
 def _helpless(sentence: ReadSentence) -> list[str]:
     """The clauses of a sentence that tell of something beyond the agent."""
     clauses = read(sentence.text).clauses
-    return [clause.text for clause in clauses if is_unable(clause) and _HELPLESS.search(clause.text)]
+    beyond = (clause.text for clause in clauses if is_unable(clause) and _HELPLESS.search(clause.text))
+    return [text for text in beyond if not _FOR_GOOD.search(text)]
 
 
 _HELPLESS = Lazy(HELPLESS)
+_FOR_GOOD = Lazy(
+    r"\b(?:undone|undo|reversed?|restored?|recover(?:ed)?|recall(?:ed)?|retrieved?|unsent|(?:taken?|brought|get|got) (?:it |that )?back)\b"
+)
+"""A warning that a deed is for good, which refuses nothing."""
 
 
 def names_nothing(asking: str) -> bool:
@@ -400,6 +442,17 @@ def full_name(asking: str, wish: str) -> str | None:
     return next((f"{name}." for name in names if asked and asked[1] in name.casefold().split()), None)
 
 
+def promised(asking: str) -> str | None:
+    """What a person says who is asked to say when something has come about; None where that is not asked."""
+    return "All right, I will." if _SAY_WHEN.search(asking) else None
+
+
+_SAY_WHEN = Lazy(
+    r"\b(?:let me know|(?:tell|write|text|message) me|say so|come back)(?: again)? (?:when|once|as soon as|after)\b"
+    r"(?![^.?!]*\b(?:should|want|would|like|need|shall|to)\b)"
+)
+
+
 _KINDS = (
     (Lazy(r"\bwhen\b(?! did| was| were)|\b(?:what|which) (?:time|day|date)\b|\bmorning\b"),
      any_case(r"\b(?:today|tonight|tomorrow|now|noon|midnight|morning|afternoon|evening|o'clock|\w+day|week|\d{1,2}:\d\d|\d+ ?[ap]m|past|half)\b")),
@@ -416,14 +469,18 @@ _UNSAID = Lazy(
     r"\b(?:number|password|code|e?mail|surname|last name|full name|spell\w*|address|right now|is it now|current\w*|are you|do you (?:know|remember))\b"
 )
 """Questions whose answer no wish holds."""
+_LITERAL = Lazy(r"\b\w+[\d&_@#$%+*!-]+\w*[\d&_@#$%+*!\w]|\"[^\"]+\"")
+"""What may be a password or a code: a word with signs or figures in it, or one between quotation marks."""
 _CHOICE = Lazy(r"\b(?:which|what) (?!one\b|of\b)(\w{4,})|\b(\w{4,}) or (?:in |by |a |the )*(?:\w+ )?(\w{4,})\b")
 """A thing of which one is to be chosen, or two to choose between."""
 
 
 def has_said(wish: str, asking: str) -> bool:
     """True if a wish has said what a question in lower case asks for."""
-    if not wish or _UNSAID.search(asking):
+    if not wish:
         return False
+    if unsaid := [found[0] for found in _UNSAID.finditer(asking)]:
+        return any(word in wish.lower() for word in unsaid) and bool(_LITERAL.search(wish))
     if any(asked.search(asking) and said.search(figured(wish)) for asked, said in _KINDS):
         return True
     words = {word for found in _CHOICE.finditer(asking) for word in found.groups() if word}

@@ -47,7 +47,8 @@ class Manner:
     def interjects(self, line: Line, reading: ActReading, wish: str) -> Interjection | None:
         """What a user with this wish brings in at a message; None if nothing."""
         if self._once("vague", "begins"):
-            return None if line.met else Interjection(f"Let me say it properly. {wish}" if line.calls else wish, wish)
+            acted = line.calls and reading.act is Act.DELIVERS
+            return None if line.met else Interjection(f"Let me say it properly. {wish}" if acted else wish, wish)
         asked = reading.act is Act.ASKS
         if noticed := [slip for slip in self.slips if reading.act in _NOTICING or _repeats(line.text, slip.says)]:
             self.slips = [slip for slip in self.slips if slip not in noticed]
@@ -55,7 +56,7 @@ class Manner:
                 wish = wish.replace(slip.says, slip.means)
             words = (f"Sorry, I said {slip.says}, but I meant {slip.means}." for slip in noticed)
             return Interjection(" ".join(words), wish, alone=not asked)
-        if self._once("pushes", "insists", now=reading.act is Act.GIVES_UP and not line.met):
+        if self._once("pushes", "insists", now=reading.act is Act.GIVES_UP):
             return Interjection(pick(PUSHES, wish), wish)
         if self.changes:
             changed = self.changes.pop(0)
@@ -73,7 +74,7 @@ class Manner:
 
     def aside(self, wish: str) -> list[str]:
         """A sentence about something else, of a talkative user."""
-        return [pick(ASIDES, f"{wish} {self.spoken}")] if "talkative" in self.personas else []
+        return [ASIDES[(len(wish) + self.spoken) % len(ASIDES)]] if "talkative" in self.personas else []
 
 
 def _repeats(text: str, words: str) -> bool:

@@ -120,7 +120,7 @@ class _Standing:
         reading, opening = _read(line, self._wish), self._wishes[0] if self._wishes else ""
         if self._declined or reading.act is Act.SMALL:
             words = composing.GOODBYES
-        elif reading.act is Act.GIVES_UP and not line.met:
+        elif reading.act is Act.GIVES_UP and not reading.has(Act.DELIVERS):
             words = composing.REGRETS
         elif composing.refused_part(reading, self._wish):
             words = composing.THANKS_FOR_PART
@@ -141,10 +141,10 @@ class _Standing:
             self._wishes.append(said.wish)
         if said and said.alone:
             self._waited = 0
-            return manner.around(said, None, agrees=False, wish=said.wish)
+            return manner.around(said, None, agrees=False, wish=self._wishes[0])
         answer = self._answer(line)
         agrees = bool(answer and reading.act is Act.LEAVE and not _NO.match(answer))
-        return manner.around(said, answer, agrees=agrees, wish=self._wish)
+        return manner.around(said, answer, agrees=agrees, wish=self._wishes[0])
 
     @property
     def _wish(self) -> str:
@@ -208,7 +208,8 @@ class _Standing:
         known = about or composing.hearing(answers, around)
         known = [*known, *(item for item in acts if item not in known)]
         fresh = [item for item in known if item.say not in self._said or item in acts]  # a key may be pressed twice
-        chosen = composing.untold(composing.unstated(fresh or known, reading, line.text), self._wish)
+        given = composing.closest(known, fresh, asking)
+        chosen = composing.untold(composing.unstated(given, reading, line.text), self._wish)
         if self._script.does:
             acts = [item for item in fresh if item.say in self._script.does]
             ordered = iter(composing.in_asked_order(acts, line.text))
@@ -230,7 +231,7 @@ class _Standing:
         if reading.has(Act.DELIVERS) and (line.met or (line.calls and any(map(self._says_now, self._then)))):
             return self._move_on(reading)  # what a report asks at its end is not answered with the wish that it serves
         day = self._today and composing.day_asked(asking, self._wish, self._today)
-        said = day or composing.full_name(asking, self._wish)
+        said = day or composing.full_name(asking, self._wish) or composing.promised(asking)
         if said is None and self._wish not in self._said and composing.has_said(self._wish, asking):
             self._said.add(self._wish)
             said = self._wish
@@ -265,6 +266,9 @@ class _Standing:
         if named := composing.meant_instead(self._script.answers, asking, line.text):
             self._said.add(named.say)
             return named.say
+        if other := composing.contradicted(self._script.answers, asking, line.text):
+            self._said.add(other.say)
+            return f"No. {other.say}"
         granted = [item for item in about if composing.grants(item) and composing.can_be_granted(item, reading)]
         waived = composing.hearing(self._script.answers, reading.text(Act.GIVES_UP))
         waived = [item for item in waived if composing.grants(item) and item.say not in self._said]
@@ -312,7 +316,7 @@ class _Standing:
         if line.calls is not None and not (line.met or reading.has(Act.DELIVERS) or reading.has(Act.GIVES_UP)):
             return self._wait(" ".join(refused) or NO_MORE)  # what it wants is still to come
         self._declined = True
-        if reading.has(Act.GIVES_UP) and not (line.met or line.calls or reading.has(Act.DELIVERS)):
+        if reading.has(Act.GIVES_UP) and not reading.has(Act.DELIVERS):
             return " ".join(refused) or self._script.decline
         return " ".join(refused) or pick(composing.ENOUGH, f"{self._wishes[0] if self._wishes else ''} {line.text}")
 
