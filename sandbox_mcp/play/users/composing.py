@@ -121,9 +121,14 @@ _ASKING_WORDS = frozenset({"what", "which", "which one", "who", "whom", "whose",
 
 def contradicted(answers: Iterable[Answer], asking: str, text: str) -> Answer | None:
     """The answer with another phone number than the one that the user is asked to confirm; None where they agree."""
-    told = _phones(text)
-    numbers = (item for item in hearing(answers, asking) if _phones(item.say))
-    return next((item for item in numbers if told and not told & _phones(item.say)), None)
+    known = list(answers)
+    told = _phones(text) if _IS_IT_RIGHT.search(asking) else frozenset[str]()
+    if not told or any(told & _phones(item.say) for item in known):
+        return None
+    return next((item for item in hearing(known, asking) if _phones(item.say)), None)
+
+
+_IS_IT_RIGHT = Lazy(r"\b(?:correct|right)\b")
 
 
 def _phones(text: str) -> frozenset[str]:
