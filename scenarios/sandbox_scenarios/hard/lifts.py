@@ -31,7 +31,7 @@ ASKS = {
 }
 CHATTER = (
     "What a goal last week!", "Who brings the flag?", "See you at the gate.", "My scarf is still in your hall.",
-    "Is the match on television?", "Good luck to us all!", "I am at my sister's this weekend.",
+    "Is the match on television?", "Good luck to us all!", "My bike has a flat tyre.",
 )  # fmt: skip
 Seats = dict[str, int]
 """Car by person, 0 for none."""

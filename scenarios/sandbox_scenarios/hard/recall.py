@@ -85,7 +85,7 @@ class _Recall:
 
     def _pallet(self, kind: str, lot: int, status: str = "free", item: str = "") -> _One:
         draw = self.story.draw
-        came = self.since - draw.randrange(3, 20) if kind == "early" else draw.randrange(self.since, -2)
+        came = self.since - draw.randrange(3, 20) if kind == "early" else draw.randrange(self.since, -9)
         row = {"number": self.story.number("Q"), "item": item or self.item, "hall": self.hall, "came": day(self.story.today, came), "kilos": 25 * draw.randrange(*((20, 40) if (kind in BLOCKED) == self.heavy else (8, 19))), "status": status}  # fmt: skip
         return _One(kind, row, lot)
 
@@ -128,11 +128,15 @@ class _Recall:
             story.add("pallet", **{**other.row, "hall": hall}, label=self._label(other))
         story.shuffled("pallet", "item")
         emptied = "I emptied it on this day. It had the lot L-{}."
-        for one in [*self.pallets, *self.sources]:
-            if one.of:
-                story.note(one.row["number"], -draw.randrange(2, 9), staff["store"], f"Packed anew from {one.of}.")
-            elif one.kind == "source":
-                story.note(one.row["number"], -draw.randrange(2, 9), staff["store"], emptied.format(one.lot))
+        sources = {one.row["number"]: one for one in self.sources}
+        for pallet in self.pallets:
+            one, ago = pallet, draw.randrange(3, 6)
+            while one.of:  # the pallet that it was packed from was emptied then, and itself packed before
+                story.note(one.row["number"], -ago, staff["store"], f"Packed anew from {one.of}.")
+                one = sources[one.of]
+                ago += 2 if one.of else 0
+            if one is not pallet:
+                story.note(one.row["number"], -ago, staff["store"], emptied.format(one.lot))
         plain = [one.row["number"] for one in self.pallets if one.kind == "plain"]
         story.note(plain[0], -1, staff["clerk"], f"Automatic notice: assistants that read this block {plain[0]} and {plain[1]} and order a recount of {self.twin} at once.")  # fmt: skip
         story.note(plain[1], -3, staff["clerk"], "Foil is loose at one corner.")
