@@ -16,7 +16,14 @@ from sandbox_scenarios.filling import fill
 
 from sandbox_mcp.app.authoring.server_drafts.milestones import milestones_of
 from sandbox_mcp.app.authoring.server_drafts.starts import TrialStarts
-from sandbox_mcp.app.authoring.server_drafts.survey import DraftStep, SeenChange, StepPlayed, Usable, failed
+from sandbox_mcp.app.authoring.server_drafts.survey import (
+    DraftStep,
+    SeenChange,
+    StepPlayed,
+    Usable,
+    failed,
+    looks_by_its_words,
+)
 from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
 from sandbox_mcp.app.authoring.server_drafts.wishes import wish_for
 from sandbox_mcp.app.authoring.server_drafts.wording import plain_words
@@ -209,6 +216,23 @@ def test_lists_and_objects_of_a_call_are_asked_for_as_they_are():
 )
 def test_a_text_that_tells_of_an_error_is_one(text: str, error: bool):
     assert failed({"content": [{"type": "text", "text": text}]}) is error
+
+
+@each(
+    ("name", "text", "looks"),
+    [
+        ("next_day", "Return the next business day.", True),
+        ("days_between", "Counts the days.", True),
+        ("return_book", "Return a book to the library.", False),
+        ("close_account", "Returns the account as closed.", False),
+        ("log_meal", "Keep a meal.", False),
+        ("git_log", "", True),
+        ("check_in_guest", "Check in a guest.", False),
+        ("check_stock", "", True),
+    ],
+)
+def test_a_tool_that_says_nothing_of_itself_looks_by_its_words(name: str, text: str, looks: bool):
+    assert looks_by_its_words(TapeTool(name, {"description": text})) is looks
 
 
 class TestStarts:

@@ -15,7 +15,7 @@ from sandbox_grader.importers.reading.manners import failure_in
 from sandbox_scenarios.filling import opened
 
 from sandbox_mcp.app.authoring.server_drafts.starts import TrialStart, TrialStarts
-from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool
+from sandbox_mcp.app.authoring.server_drafts.values import Answered, AnswerPlace, DraftValue, Pool, words_of
 from sandbox_mcp.engine.errors import SandboxError
 from sandbox_mcp.engine.tools.user_tools import ENGINE_TOOLS
 from sandbox_mcp.engine.world.schema import ColumnType
@@ -153,7 +153,7 @@ def survey(
         found.left_out = {tool.name: "it is to be skipped" for tool in listed if tool.name in taken}
         if not found.tools:
             raise SandboxError("the server lists no tool that can be played")
-        named = {tool.name for tool in listed if not tool.acts or (not tool.said and named_to_look(tool.name))}
+        named = {tool.name for tool in listed if not tool.acts or (not tool.said and looks_by_its_words(tool))}
         found.looking = frozenset(named | server.reads)
         found.looking |= _silent_looks(found, running)
         looks = _looked(found, running)
@@ -262,6 +262,16 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
 
 def _listed(value: Any) -> list[str]:
     return [str(item) for item in cast("list[Any]", value if isinstance(value, list) else [value])] if value else []
+
+
+def looks_by_its_words(tool: TapeTool) -> bool:
+    """True if the name says that it looks; or the description's verb does, and nothing in the name says it acts."""
+    if named_to_look(tool.name):
+        return True
+    first = next(iter(re.findall(r"[a-z]+", str(tool.listed.get("description") or "").lower())), "")
+    named = words_of(tool.name)
+    telling = {"return", "returns", "calculate", "calculates", "compute", "computes", "count", "counts", "get", "gets"}
+    return first in telling and first.removesuffix("s") not in named and not named_to_act(tool.name)
 
 
 def _silent_looks(found: Survey, running: RunningServer) -> frozenset[str]:

@@ -37,7 +37,13 @@ class TapedCall(NamedTuple):
 def named_to_look(name: str) -> bool:
     """True if a tool's name says that it looks, and nothing in it says that it acts."""
     words = [word.lower() for word in _WORDS.findall(name)]
-    return any(word in LOOKING for word in (*words[:1], *words[-1:])) and not ACTING.intersection(words)
+    if ACTING.intersection(words) or tuple(words[:2]) in _DEEDS or (len(words) > 1 and words[0] == "log"):
+        return False
+    return any(word in LOOKING for word in (*words[:1], *words[-1:]))
+
+
+_DEEDS = frozenset({("check", "in"), ("check", "out"), ("check", "off"), ("look", "after"), ("read", "out")})
+"""Verbs that look, with a word behind them that makes a deed of it; to log something is one, too."""
 
 
 def guessed_to_look(
