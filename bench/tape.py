@@ -4,7 +4,6 @@ The method is that of :mod:`bench.server`: rounds alternate, and the median of t
 clients of both eras at one time, all of whose answers are compared with the tape.
 """
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from bench.load import LEGACY, MODERN, ROOT, Http, Stdio
 from bench.server import BARE_CALLS, TOOLS, LoadedServer, Pair, bare, cpu_per_call, free_port, started_bare, wait_for
 
 CROWD = 500
+RESULT = {"content": [{"type": "text", "text": "hello"}], "structuredContent": {"result": "hello"}}
 BUDGET = 1.2
 
 
@@ -31,8 +31,7 @@ def tape_of_echo(path: Path) -> None:
         for n in range(TOOLS)
     )  # fmt: skip
     for name, arguments in BARE_CALLS:
-        result = {"content": [{"type": "text", "text": "hello"}], "structuredContent": {"result": "hello"}}
-        lines.append({"kind": "call", "tool": name, "arguments": arguments, "result": result})
+        lines.append({"kind": "call", "tool": name, "arguments": arguments, "result": RESULT})
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
@@ -77,16 +76,17 @@ def stdio_pair(tape: Path, era: str) -> Iterator[Pair]:
         server.close()
 
 
-async def crowd(url: str) -> int:
-    """How many of the crowd's clients got the recorded answer, all of them connected at one time."""
-    from mcp import Client
-
-    async def one(number: int) -> bool:
-        async with Client(url, mode="legacy" if number % 2 else "auto") as client:
-            result = await client.call_tool("echo_1", {"text": "hello"})
-            return result.structured_content == {"result": "hello"} and result.content[0].text == "hello"
-
-    return sum(await asyncio.gather(*map(one, range(CROWD))))
+def crowd(url: str) -> int:
+    """How many of the crowd's clients got the recorded texts and values, all with a call under way at one time."""
+    clients = [Http(url, LEGACY if number % 2 else MODERN) for number in range(CROWD)]
+    for client in clients:
+        client.open()
+    for client in clients:
+        client.send("tools/call", {"name": "echo_1", "arguments": {"text": "hello"}})
+    answers = [client.receive() for client in clients]
+    for client in clients:
+        client.close()
+    return sum(all(answer[name] == RESULT[name] for name in RESULT) for answer in answers)
 
 
 def main(_: list[str]) -> None:
@@ -99,7 +99,7 @@ def main(_: list[str]) -> None:
                     theirs, ours, ratio = cpu_per_call(loaded, 7, 400)
                 print(f"{name}: {ours:.0f} us of CPU per call, bare {theirs:.0f}, ratio {ratio:.2f} (budget {BUDGET})")
         with started_mock(tape) as (_, base):
-            right = asyncio.run(crowd(f"{base}/mcp"))
+            right = crowd(f"{base}/mcp")
             print(f"clients of both eras at one time with the recorded answer: {right} of {CROWD}")
 
 
