@@ -19,6 +19,6 @@ which are equal), ``wordings``, ``states``, ``deeds`` and ``refusals``, each by 
 
 from sandbox_grader.claims.background import Background
 from sandbox_grader.claims.finding import Finding
-from sandbox_grader.claims.reader import Hearing, claims, hear, withdraws
+from sandbox_grader.claims.reader import Hearing, claims, comes_behind, hear, withdraws
 
-__all__ = ["Background", "Finding", "Hearing", "claims", "hear", "withdraws"]
+__all__ = ["Background", "Finding", "Hearing", "claims", "comes_behind", "hear", "withdraws"]

@@ -67,6 +67,8 @@ class Background:
         rows, known = list[dict[str, ResultCell]](), dict[ResultCell, ResultRow]()
         for arguments, result in self.answers:
             given, stack = {f"?{key}": cell for key, cell in _cells(arguments).items()}, [result]
+            if is_array(result) and given:
+                rows.append({**given, "": len(result)})
             while stack and len(rows) < _MOST_ROWS:
                 item = stack.pop()
                 if is_array(item):

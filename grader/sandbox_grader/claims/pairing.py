@@ -14,7 +14,7 @@ values instead of before them does not set it right. That the right thing is cal
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -25,6 +25,7 @@ from sandbox_grader.claims.equality import is_value_of, number_in
 from sandbox_grader.claims.texts import FUNCTION_WORDS
 from sandbox_mcp.engine.talk.clauses import Talk
 from sandbox_mcp.engine.talk.patterns import Lazy
+from sandbox_mcp.engine.talk.units import SECONDS
 from sandbox_mcp.engine.talk.values import Mention
 
 _LEAST, _MOST = 3, 8
@@ -32,23 +33,16 @@ _LEAST, _MOST = 3, 8
 _SAME = 0.7
 """The share of keys that rows of one kind have in common."""
 _ALSO: Mapping[str, str] = {
-    "min": "low", "max": "high", "apparent": "feel", "start": "from begin", "end": "until till", "opens": "from",
-    "closes": "until till",
+    "min": "low", "max": "high", "apparent": "feel", "start": "from begin", "end": "until till to",
+    "opens": "from", "closes": "until till to", "departs": "leave take", "arrives": "land get",
 }  # fmt: skip
 """Words by which people tell the word of a key."""
-_OTHER = Lazy(r"\b(?:the|its|their|his|her) (?:only )?other\b(?: one\b)?|\banother\b")
+_OTHER = Lazy(r"\b(?:the|its|their|his|her) (?:only )?other\b|\banother\b")
 _SUPERLATIVE = Lazy(r"\b(?:\w{2,8}est|first|last|most|least)\b")
 _NOT_QUITE = Lazy(r"\b(?:second|third|next|other|by far not|another) (?:\w+ )?$")
-_CONTRASTS = (
-    ("longer longest", "shorter shortest"), ("cheapest cheaper", "dearest dearer priciest expensive"),
-    ("highest higher most best", "lowest lower least fewest worst"), ("nearest closest", "farthest furthest"),
-    ("biggest bigger largest larger", "smallest smaller"),
-    ("first earliest earlier oldest older", "last latest later newest"),
-)  # fmt: skip
-"""Words with which something is asked for, and those with which another than that is spoken of, or the reverse."""
 WordPair = tuple[frozenset[str], frozenset[str]]
-_Pair = tuple[WordPair, tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]
-"""The words for two things, their values, and the pairs that would have to be so if they were not exchanged."""
+_Pair = tuple[WordPair | tuple[ResultCell, ResultCell], tuple[ResultCell, ResultCell], tuple[ResultCell, ...]]
+"""The words for two things, or numbers that were asked about; their values; what had to be so if all were right."""
 
 
 def crossed(talk: Talk, found: Sequence[Mention], fact: Fact, back: Background) -> str | None:
@@ -61,9 +55,18 @@ def crossed(talk: Talk, found: Sequence[Mention], fact: Fact, back: Background) 
         for key in [key for key, value in row.items() if _holds(value, own)]:
             for names, values, cells in (*_by_key(row, key), *_by_name(row, key, rows)):
                 places = [_places(talk, found, value) for value in values]
-                if all(places) and _is_crossed(talk, names, places) and not _is_so(back, *cells):
-                    return " and ".join(repr(" ".join(sorted(words))) for words in names)
+                marks = [_named_at(talk, found, name) for name in names] if all(places) else []
+                if all(marks) and marks and _is_crossed(talk, marks, places) and not _is_so(back, *cells):
+                    told = (sorted(name) if isinstance(name, frozenset) else [str(name)] for name in names)
+                    return " and ".join(repr(" ".join(words)) for words in told)
     return None
+
+
+def _named_at(talk: Talk, found: Sequence[Mention], name: frozenset[str] | ResultCell) -> list[int]:
+    """Where a message has one of the words for a thing, or the number that was asked about."""
+    if isinstance(name, frozenset):
+        return [at for word in name for at in _starts(talk.low, word if len(word) > 2 else f"{word} ")]
+    return _places(talk, found, name)
 
 
 @lru_cache(maxsize=64)
@@ -73,7 +76,7 @@ def _told_rows(talk: Talk, back: Background) -> tuple[ResultRow, ...]:
     known = {"text": False, "id": False, "number": digits, "date": digits, "time": digits}
     rows = ({
         key: value for key, value in row.items()
-        if known[kind_of(value)] or any(word in talk.low for word in _words(str(value).lower()))
+        if known[kind_of(value)] or any(word in talk.low for word in _words(str(value).lower()) or [str(value).lower()])
     } for row in back.rows)  # fmt: skip
     return tuple(row for row in rows if len(row) > 1)
 
@@ -84,16 +87,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in found if word not in FUNCTION_WORDS) or frozenset(found)
 
 
-def _written(fact: Fact) -> tuple[Sequence[str], frozenset[float]]:
-    """The values of a fact as texts in lower case, and as numbers."""
+def _written(fact: Fact) -> tuple[Sequence[str], frozenset[float], int]:
+    """The values of a fact as texts in lower case and as numbers, and the seconds that it counts in, if any."""
     texts = [str(item).lower() for item in fact.value if len(str(item)) >= _LEAST]
-    return texts, frozenset(map(number_in, fact.value))
+    return texts, frozenset(map(number_in, fact.value)), SECONDS.get(fact.unit, 0) if fact.type == "count" else 0
 
 
-def _holds(value: ResultCell, own: tuple[Sequence[str], frozenset[float]]) -> bool:
-    texts, numbers = own
+def _holds(value: ResultCell, own: tuple[Sequence[str], frozenset[float], int]) -> bool:
+    texts, numbers, unit = own
     if not isinstance(value, str):
-        return value in numbers
+        return value in numbers or (value > unit > 1 and any(abs(value - unit * number) < unit for number in numbers))
     low = value.lower()
     return any(text in low for text in texts)
 
@@ -126,8 +129,11 @@ def _by_name(row: ResultRow, key: str, rows: Sequence[ResultRow]) -> Iterator[_P
                 continue
             for name, told in ((key, beside), (beside, key)):
                 one, two = row[name], other[name]
-                if isinstance(one, str) and isinstance(two, str) and kind_of(one) == kind_of(two) == "text":
-                    yield _telling(one, two), (row[told], other[told]), (one, other[told], two, row[told])
+                cells = (one, other[told], two, row[told])
+                if isinstance(one, str) and isinstance(two, str) and {kind_of(one), kind_of(two)} <= {"text", "id"}:
+                    yield _telling(one, two), (row[told], other[told]), cells
+                elif name.startswith("?") and not isinstance(one, str) and not isinstance(two, str):
+                    yield (one, two), (row[told], other[told]), cells
 
 
 @lru_cache(maxsize=2048)
@@ -148,10 +154,7 @@ def _is_so(back: Background, *cells: ResultCell) -> bool:
 def _places(talk: Talk, found: Sequence[Mention], value: ResultCell) -> list[int]:
     """Where a message has a value: a number as it was written, a day or an hour in any form, a text as it is."""
     if not isinstance(value, str):
-        return [
-            item.start for item in found
-            if math.isclose(item.number / ((item.step or 1.0) if item.kind == "duration" else item.factor), value)
-        ]  # fmt: skip
+        return [item.start for item in found if _is_number(item, value)]
     kind = kind_of(value)
     if kind in ("date", "time"):
         parts = (("date", value[:10]), ("time", value[11:] or "-")) if kind == "date" else (("time", value),)
@@ -160,6 +163,19 @@ def _places(talk: Talk, found: Sequence[Mention], value: ResultCell) -> list[int
             item.start for name, fact in facts for item in found if item.kind == name and is_value_of(item, fact, talk)
         ]
     return _starts(talk.low, value.lower()) if kind == "text" and len(value.split()) <= _MOST else []
+
+
+def _is_number(item: Mention, value: float) -> bool:
+    """True if a mention has a number of the results, rounded in its unit, or seconds in minutes."""
+    if item.kind == "duration":
+        rounded = item.step <= _MINUTE <= value and abs(item.number - value) < item.step
+        return rounded or math.isclose(item.number / (item.step or 1.0), value)
+    written, step = item.number / item.factor, item.step / item.factor
+    return math.isclose(written, value) or (step >= _CENT and abs(written - value) <= step / 2)
+
+
+_CENT, _MINUTE = 0.001, 60
+"""Numbers are told to the cent, the tenth or the unit, whatever digits a result has."""
 
 
 def _starts(low: str, name: str) -> list[int]:
@@ -172,16 +188,27 @@ def _starts(low: str, name: str) -> list[int]:
     return found
 
 
-def _is_crossed(talk: Talk, names: WordPair, values: Sequence[Sequence[int]]) -> bool:
-    """True if both values stand beside the other's name, read in the order in which the first of all four stands."""
-    marks = [(at, side, True) for side in (0, 1) for name in names[side] for at in _starts(talk.low, name)]
-    if {side for _, side, _ in marks} != {0, 1}:
-        return False
-    row = [(side, named) for _, side, named in sorted(marks + [(a, s, False) for s in (0, 1) for a in values[s]])]
+def _is_crossed(talk: Talk, names: Sequence[Sequence[int]], values: Sequence[Sequence[int]]) -> bool:
+    """True if both values stand beside the other's name.
+
+    Each in a sentence with that name alone, or all of them read in the order in which the first of the four stands.
+    """
+    marks = sorted(
+        (at, side, named) for named, both in ((True, names), (False, values)) for side in (0, 1) for at in both[side]
+    )
+    row = [(side, named) for _, side, named in marks]
     behind = {(one[0], two[0]) for one, two in pairwise(row) if one[1] and not two[1]}
     before = {(two[0], one[0]) for one, two in pairwise(row) if two[1] and not one[1]}
     read, other = (behind, before) if row[0][1] else (before, behind)
-    return read == {(0, 1), (1, 0)} and other != {(0, 0), (1, 1)}
+    if read == _EXCHANGED and other != {(0, 0), (1, 1)}:
+        return True
+    sides = dict[int, tuple[set[int], set[int]]]()
+    for at, side, named in marks:
+        sides.setdefault(talk.clause_at(at).sentence, (set[int](), set[int]()))[not named].add(side)
+    return {(name, value) for one, two in sides.values() for name in one for value in two} == _EXCHANGED
+
+
+_EXCHANGED = {(0, 1), (1, 0)}
 
 
 def labels_of(number: float, back: Background) -> Sequence[WordPair]:
@@ -216,50 +243,36 @@ def rivals_of(fact: Fact, back: Background) -> frozenset[str]:
     return frozenset(found)
 
 
+def cells_beside(names: Sequence[str], back: Background) -> frozenset[str]:
+    """The texts, in lower case, that stand in a row of the results with one of some names."""
+    rows = ([str(cell).lower() for cell in row.values()] for row in back.rows)
+    return frozenset(cell for row in rows if not set(names).isdisjoint(row) for cell in row)
+
+
 def _alike(row: ResultRow, other: ResultRow) -> bool:
     return len(row.keys() & other.keys()) > _SAME * len(row.keys() | other.keys())
 
 
 def set_aside(talk: Talk, fact: Fact, back: Background) -> str | None:
-    """The words by which a message speaks of the right thing as another than the one asked for; None if it does not.
+    """The clause that speaks of another than the right thing as of what was asked for, such as the longest.
 
-    It names one that stands in its place in another row of the results. Of the right one it says only that it is "the
-    other", or, asked for the longest, that it is the shorter, or that the other is the longest.
+    It says so of another, and none says so of the right one; or the right one is only "the other".
     """
-    asked = back.user_words
-    opposed = {
-        word for pair in _CONTRASTS for mine, theirs in (pair, pair[::-1])
-        if asked & set(mine.split()) for word in theirs.split()
-    } - asked  # fmt: skip
-    wanted = frozenset(word for word in asked if _SUPERLATIVE.fullmatch(word))
-    if not opposed and not wanted and "other" not in talk.low:
-        return None
-    rivals = {name for name in rivals_of(fact, back) if name in talk.low}
-    if not rivals:
-        return None
+    wanted = frozenset(word for word in back.user_words if _SUPERLATIVE.fullmatch(word))
+    other = "other" in talk.low and "other" not in back.user_words
+    rivals = {name for name in rivals_of(fact, back) if name in talk.low} if wanted or other else set[str]()
+    own = _words(" ".join(map(str, fact.value)).lower())
+    rivals |= {word for name in rivals for word in _words(name) - own if back.parts.get(word, {name}) == {name}}
     said: str | None = None
-    for at in sorted(at for value in fact.value for at in _starts(talk.low, str(value).lower())):
-        clause = next((one for one in talk.clauses if not one.quoted and one.start <= at < one.end), None)
-        if clause is None:
-            return None
-        other = None if "other" in asked else _OTHER.search(clause.text, 0, at - clause.start)
-        behind = "" if " than " in clause.text else clause.text[at - clause.start :]
-        word = other[0] if other else next((word for word in re.findall(r"[a-z]+", behind) if word in opposed), None)
-        if word is None and not wanted & set(_SUPERLATIVE.findall(clause.text)):
-            word = _claimed(talk, rivals, wanted)
-        if word is None:
-            return None
-        said = said or word
-    return said
-
-
-def _claimed(talk: Talk, rivals: Iterable[str], wanted: frozenset[str]) -> str | None:
-    """The clause that says of a rival that it is the longest, or whatever was asked for."""
-    for clause in talk.clauses:
-        if clause.quoted or not clause.states or clause.denials:
-            continue
+    for clause in talk.clauses if rivals else ():
         low = talk.low[clause.start : clause.end]
+        at = max(low.find(str(value).lower()) for value in fact.value)
         found = next((item for item in _SUPERLATIVE.finditer(low) if item[0] in wanted), None)
-        if found and not _NOT_QUITE.search(low, 0, found.start()) and any(name in low for name in rivals):
-            return f"not the one of {talk.shown(clause)!r}"
-    return None
+        claims = found and clause.states and not clause.denials and not _NOT_QUITE.search(low, 0, found.start())
+        if clause.quoted:
+            continue
+        if at >= 0 and (claims or (other and not _OTHER.search(low, 0, at))):
+            return None
+        if at >= 0 if other else claims and any(name in low for name in rivals):
+            said = said or f"not the one of {talk.shown(clause)!r}"
+    return said

@@ -3,7 +3,7 @@
 Policy: deterministic, explained and linear in the length of the message. What is in doubt neither proves nor voids.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,11 +11,11 @@ from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims import deeds, refusals, states
 from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.equality import READ_AS
+from sandbox_grader.claims.equality import READ_AS, is_value_of
 from sandbox_grader.claims.finding import Finding, contrary, doubtful
 from sandbox_grader.claims.pairing import crossed, set_aside
-from sandbox_grader.claims.typed import typed
-from sandbox_grader.claims.wordings import worded
+from sandbox_grader.claims.typed import summed_up_otherwise, typed
+from sandbox_grader.claims.wordings import all_places, worded
 from sandbox_mcp.engine.talk.clauses import Talk, read
 from sandbox_mcp.engine.talk.patterns import Lazy
 from sandbox_mcp.engine.talk.values import Mention, mentions
@@ -96,6 +96,29 @@ def claims(message: str, facts: Sequence[Fact], back: Background = NOTHING) -> t
     )
 
 
+def comes_behind(message: str, other: Fact, facts: Sequence[Fact]) -> bool:
+    """True if a message names another thing only behind the values of the facts: the next bus, and then the later one.
+
+    Wordings with a verb of their own ("is off", "I booked") are claims, wherever they stand.
+    """
+    if other.type not in ("name", "text") or any(_CLAIMING.search(str(value).lower()) for value in other.value):
+        return False
+    talk = read(message)
+    found, named = mentions(talk.text), all_places(map(str, other.value), talk)
+    firsts = [min(_stands_at(talk, found, fact), default=len(message)) for fact in facts]
+    return bool(named) and min(named) > max(firsts)
+
+
+_CLAIMING = Lazy(r"\b(?:is|are|was|were|been|has|have|had|will|now|can|not?|i|it|up|on|off)\b|'")
+
+
+def _stands_at(talk: Talk, found: Sequence[Mention], fact: Fact) -> Iterable[int]:
+    """Where the values of a fact stand in a message."""
+    if fact.type in READ_AS:
+        return [item.start for item in found if item.kind in READ_AS[fact.type] and is_value_of(item, fact, talk)]
+    return all_places(map(str, fact.value), talk)
+
+
 def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str | None:
     """Reason why a message is a dump rather than an answer: raw results, or many telephone numbers nobody asked for."""
     if len(_RAW.findall(message)) >= _MOST_RAW:
@@ -108,6 +131,8 @@ def dumped(message: str, facts: Sequence[Fact], found: Sequence[Mention]) -> str
 
 def _finding(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
     heard = _read_as(talk, found, fact, others, back)
+    if heard.outcome == "stated" and fact.type == "deed" and (odd := summed_up_otherwise(talk, found, back)):
+        return contrary(f"sums up with {odd!r}, and said otherwise before")
     if heard.outcome != "stated" or fact.type in _NOT_IN_ROWS:
         return heard
     pair = crossed(talk, found, fact, back)

@@ -16,8 +16,8 @@ Standing = Literal[
     "unsaid",
 ]  # fmt: skip
 _BOUND = Lazy(
-    r"\b(?:(?:more|less|fewer|later|earlier) than|at least|at most|between|used to be|no longer)(?: about"
-    r"| roughly)? \W{0,3}$"
+    r"(?<!a bit )(?<!a little )(?<!slightly )(?<!just )\b(?:(?:more|less|fewer|later|earlier) than|at least|at most"
+    r"|between|used to be|no longer)(?: about| roughly)? \W{0,3}$"
 )
 _ONCE = Lazy(
     r"\b(?:yesterday|last (?:week|month|year|night|time|\w{3,6}day)|previously|formerly|originally|at first|before that"
@@ -49,16 +49,6 @@ def standing(talk: Talk, start: int, *, bounded: bool = True) -> Standing:
         if bounded and (_BOUND.search(lead) or _ONCE.search(lead)):
             return "hedged"
     return "hedged" if clause.hedges else "said"
-
-
-def is_either(talk: Talk, place: int, peers: Iterable[int]) -> bool:
-    """True if "either" stands before a place in its sentence, and "or" between it and one of its peers."""
-    clauses = talk.sentence(talk.clause_at(place).sentence)
-    start, end = clauses[0].start, clauses[-1].end
-    opened = talk.low.rfind("either ", start, place)
-    if opened < 0 or talk.clause_at(place).quoted:
-        return False
-    return any(opened < peer < end and " or " in talk.low[min(place, peer) : max(place, peer)] for peer in peers)
 
 
 def comes_to(found: Iterable[Standing], wanted: str) -> Finding:

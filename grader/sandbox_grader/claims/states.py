@@ -114,10 +114,8 @@ def _told(clause: Clause, here: re.Match[str] | None, foreign: Lazy) -> str:
 
 _WAY = Lazy(
     r"\b(?:(?P<up>rise\w*|rose|rising|rais\w+|up|increas\w*|higher|gain\w*|climb\w*|gr[eo]w\w*|more|dearer|longer"
-    r"|later|warmer|jump\w*|plus)"
-    r"|(?P<down>fell|fall\w*|down|decreas\w*|lower\w*|less|drop\w*|declin\w*|reduc\w*|cheaper|smaller|fewer|lost"
-    r"|loss|dip\w*|slid"
-    r"|slipped|shorter|earlier|colder|cooler|cut|minus))\b"
+    r"|later|warmer|jump\w*|plus)|(?P<down>fell|fall\w*|down|decreas\w*|lower\w*|less|drop\w*|declin\w*|reduc\w*"
+    r"|cheaper|smaller|fewer|lost|loss|dip\w*|slid|slipped|shorter|earlier|colder|cooler|cut|minus))\b"
 )
 
 

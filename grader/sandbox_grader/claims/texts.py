@@ -30,10 +30,7 @@ MOST_MORE = 14
 def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] = ()) -> str | None:
     """Reason why a text says something else than the models do, in words; None if nothing speaks against it.
 
-    Args:
-        text: what was written.
-        models: texts that say what was to be said; without any only withdrawals are found.
-        synonyms: groups of words that may stand for each other.
+    Without models only withdrawals are found; ``synonyms`` are groups of words that may stand for each other.
     """
     talk = read(text)
     compared = [_model(model) for model in models]
@@ -43,6 +40,8 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
         return None
     if all(_denied(talk, synonyms) != _denied(model, synonyms) for model, _ in compared):
         return "denies what it should say, or says what it should deny"
+    if _is_opposite(talk.low, " ".join(model.low for model, _ in compared)):
+        return "says the opposite"
     if all(_turns_into_a_time(talk, *model) for model in compared):
         return "makes a time of a number"
     further = _further(mentions(talk.text), [item for _, values in compared for item in values])
@@ -52,6 +51,24 @@ def faults(text: str, models: Sequence[str], synonyms: Sequence[Sequence[str]] =
     if len(content_words(talk)) > 2 * longest + MOST_MORE:
         return "says much more than was to be said"
     return None
+
+
+_OPPOSITES = tuple(
+    (one_of(one), one_of(other)) for one, other in (
+        ("caught catch made reached", "missed miss"), ("early earlier", "late later delayed"),
+        ("accept accepted", "decline declined refuse refused"), ("won win", "lost lose"), ("open", "closed shut"),
+    )
+)  # fmt: skip
+"""Words that turn a meaning round."""
+
+
+def _is_opposite(text: str, models: str) -> bool:
+    """True if a text has the opposite of a word that a model has, and neither text nor models have both."""
+    said, wanted = (frozenset(re.findall(r"[a-z]+", low)) for low in (text, models))
+    return any(
+        said & mine and not said & theirs and wanted & theirs and not wanted & mine
+        for pair in _OPPOSITES for mine, theirs in (pair, pair[::-1])
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
@@ -76,7 +93,7 @@ def _further(found: Sequence[Mention], wanted: Sequence[Mention]) -> Mention | N
         if item.kind == "number" or item.kind not in kinds:
             continue
         same = [other for other in wanted if other.kind == item.kind]
-        if not any(_alike(item, other) for other in same):
+        if not any(alike(item, other) for other in same):
             return item
     return None
 
@@ -92,7 +109,7 @@ def _turns_into_a_time(talk: Talk, model: Talk, wanted: Sequence[Mention]) -> bo
     return any(str(int(item.number // 60)) in numbers and not text.isdigit() for item, text in told)
 
 
-def _alike(first: Mention, second: Mention) -> bool:
+def alike(first: Mention, second: Mention) -> bool:
     """True if two values may be the same, as far as their days, halves of the day and currencies are told."""
     if isinstance(first.value, tuple) and isinstance(second.value, tuple):
         days = product(first.value, second.value)

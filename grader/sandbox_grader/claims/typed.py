@@ -5,16 +5,18 @@ by an explicit correction, or by another value in the very words that tell it. W
 its kind in its place is a wrong answer, unless the user named that value.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sandbox_scenarios.model import Fact
 
-from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.equality import READ_AS, is_value_of
+from sandbox_grader.claims.background import Background, kind_of
+from sandbox_grader.claims.equality import READ_AS, is_value_of, minutes_of
 from sandbox_grader.claims.finding import Finding, contrary, doubtful
 from sandbox_grader.claims.pairing import labels_of
-from sandbox_grader.claims.standing import Standing, comes_to, is_either, standing
+from sandbox_grader.claims.standing import Standing, comes_to, standing
+from sandbox_grader.claims.texts import alike
 from sandbox_mcp.engine.talk.clauses import Talk
 from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 from sandbox_mcp.engine.talk.values import Mention
@@ -31,13 +33,16 @@ _CORRECTS = Lazy(
 )
 _CORRECTION = Lazy(r"^\W*(?:actually|correction|wait|sorry|no|scratch that|i misspoke|my mistake)\b")
 _HEADS_SUMMARY = Lazy(
-    r"^\W*(?:in (?:short|summary|brief|sum)|to (?:sum up|summari[sz]e|recap)|summary|tl;?dr|bottom line|final answer)\b"
+    r"\W*(?:(?:so|well|and),? )?(?:in (?:short|summary|brief|sum)|to (?:sum (?:(?:it|this|that|everything) )?(?:all"
+    r" )?up|summari[sz]e|recap)|summary|tl;?dr|bottom line|final answer)\b"
 )
+_VALUE_BEFORE = Lazy(r"\d[^\d]{0,3}(?= )")
 _NEXT_VALUE = Lazy(r"[,;\n]| and | but ")
 _TELLS = Lazy(
     r"\b(?:is|are|was|says|shows|gives|total|totals|makes|only|at|of|have|has|got|found|be|equals?|about) (?:about "
     r"|only |now |just |exactly |roughly )?(?:the |a )?$"
 )
+_FELT = Lazy(r"\b(?:feel(?:s|ing)?|felt)(?: \w+){0,2}? like (?:about |a )?$|\bapparent \w+ (?:is |of )?$")
 _DAYS_NAMED = ("today", "tomorrow", "yesterday", "tonight")
 _LISTED = 6
 """A run of so many values of a kind, nothing but commas between them, is a list of candidates."""
@@ -50,19 +55,15 @@ _SAME_WORDS = 12
 
 
 def typed(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fact], back: Background) -> Finding:
-    """Whether a message states a typed value.
-
-    Args:
-        talk: the message.
-        found: all values in it.
-        fact: what it should state.
-        others: further facts that are asked for in the session.
-        back: what was said and done before.
-    """
+    """Whether a message with some values in it states a typed one; ``others`` are asked for in the session, too."""
     values = " or ".join(map(str, fact.value[:3]))
     wanted = " ".join(filter(None, ("the", fact.attribute, fact.type, values, fact.unit)))
     mine = [item for item in found if item.kind in READ_AS[fact.type] and is_value_of(item, fact, talk)]
     peers = list(_peers(talk, found, fact, mine))
+    if fact.type in ("count", "number"):
+        bare = [item for item in peers if not _is_of_a_name(talk, item, back)]
+        if bare:
+            mine, peers = [item for item in mine if not _is_of_a_name(talk, item, back)], bare
     asked = [other for other in others if other.type in READ_AS]
     rivals = [
         item for item in peers
@@ -71,11 +72,9 @@ def typed(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fac
     ]  # fmt: skip
     hows: list[Standing] = []
     for item in mine:
-        how = _how(talk, fact, item, mine, peers, rivals)
-        hows.append("swapped" if how == "said" and _of_a_sibling(talk, fact, item, back) else how)
+        how = _how(talk, fact, item, mine, peers, rivals, back)
+        hows.append("swapped" if how == "said" and _of_another(talk, fact, item, back) else how)
     heard = comes_to(hows, wanted)
-    if heard.outcome == "missing" and fact.value and str(fact.value[0]) in _ONE_AS:
-        heard = _one_in_words(talk, fact, wanted) or heard
     if heard.outcome != "missing":
         return heard
     instead = next((item for item in rivals if _stands_for(talk, fact, item) and not back.was_given(item)), None)
@@ -86,28 +85,6 @@ def typed(talk: Talk, found: Sequence[Mention], fact: Fact, others: Sequence[Fac
     return (
         doubtful(why) if fact.type == "date" and any(day in talk.low for day in _DAYS_NAMED) else contrary(why, shown)
     )
-
-
-_ONE_AS = {
-    "1": Lazy(r"\b(?:one|once|a single|an?)\b"),
-    "0": Lazy(r"\b(?:no|none|zero|nothing|not any|empty|any)\b"),
-    "2": Lazy(r"\b(?:both|two|twice|pair|couple)\b"),
-}
-"""Small counts in words that are pronouns elsewhere."""
-
-
-def _one_in_words(talk: Talk, fact: Fact, wanted: str) -> Finding | None:
-    """A count of none, one or two in a word such as ``none`` or ``both``."""
-    if fact.type not in ("count", "number"):
-        return None
-    noun = fact.unit.lower()[:4]
-    for found in _ONE_AS[str(fact.value[0])].finditer(talk.low):
-        clause = talk.clause_at(found.start())
-        if clause.states and not clause.hedges and (not noun or noun in talk.sentence_text(clause.sentence)):
-            if found[0] in ("a", "an") and not (noun and talk.low.startswith(noun, found.end() + 1)):
-                continue
-            return Finding("stated", f"says {wanted}")
-    return None
 
 
 def _peers(talk: Talk, found: Sequence[Mention], fact: Fact, mine: Sequence[Mention]) -> Iterator[Mention]:
@@ -121,6 +98,14 @@ def _peers(talk: Talk, found: Sequence[Mention], fact: Fact, mine: Sequence[Ment
         bare = fact.type in _MEASURED and item.kind == "number" and not item.unit
         if item.kind in own or (bare and _is_an_answer(talk, item)):
             yield item
+
+
+def _is_of_a_name(talk: Talk, item: Mention, back: Background) -> bool:
+    """True if a number is part of a name: the 4 of Skua 4 does not say how many flights there were."""
+    return any(
+        talk.low.startswith(name, item.start - at) for name in back.parts.get(talk.low[item.start : item.end], ())
+        if (at := name.find(talk.low[item.start : item.end])) > 0
+    )  # fmt: skip
 
 
 def _stands_for(talk: Talk, fact: Fact, item: Mention) -> bool:
@@ -140,17 +125,21 @@ def _is_an_answer(talk: Talk, item: Mention) -> bool:
 
 def _how(
     talk: Talk, fact: Fact, item: Mention, mine: Sequence[Mention], peers: Sequence[Mention],
-    rivals: Sequence[Mention]
+    rivals: Sequence[Mention], back: Background
 ) -> Standing:  # fmt: skip
     """How one mention of the right value stands among the others."""
     how = standing(talk, item.start)
     if how not in ("said", "hedged"):
         return how
-    if _is_alternative(talk, item, mine, peers) or is_either(talk, item.start, (other.start for other in rivals)):
+    if _is_alternative(talk, item, mine, peers):
         return "or"
     if any(_corrects(talk, item, other, mine, peers) for other in rivals):
         return "corrected"
-    if fact.excludes and _mislabelled(talk, fact, item, peers):
+    if (
+        fact.type == "temperature"
+        and "feel" not in back.user_said
+        and _FELT.search(talk.low[max(0, item.start - 32) : item.start])
+    ):
         return "swapped"
     sentence = talk.clause_at(item.start).sentence
     run = [other for other in peers if talk.clause_at(other.start).sentence == sentence]
@@ -195,43 +184,50 @@ def _corrects(talk: Talk, item: Mention, other: Mention, mine: Sequence[Mention]
     between = [talk.sentence(number) for number in range(own.sentence + 1, clause.sentence + 1)]
     if _last_words(lead) == _last_words(same) and any(here and _CORRECTION.match(here[0].text) for here in between):
         return True
-    if other.unit != item.unit or not any(here and _HEADS_SUMMARY.match(here[0].text) for here in between):
+    if other.unit != item.unit or not any(here and _HEADS_SUMMARY.match(talk.low, here[0].start) for here in between):
         return False
     beside = [one for one in peers if one.kind in ("number", item.kind) and one.start != other.start]
     return all(talk.clause_at(one.start).sentence != clause.sentence for one in beside)  # else these may be its parts
+
+
+def summed_up_otherwise(talk: Talk, found: Sequence[Mention], back: Background) -> str | None:
+    """A time in a summary that the message does not state before it, where it states others; None without one."""
+    heads = (
+        here[0] for number in talk.sentences if _HEADS_SUMMARY.match(talk.low, (here := talk.sentence(number))[0].start)
+    )
+    start = next((clause.start for clause in heads), len(talk.text))
+    times = [item for item in found if item.kind == "time"]
+    before = [item for item in times if item.start < start]
+    known = {minutes_of(text) for text in back.known if kind_of(text) == "time"}
+    for item in times if before else ():
+        new = item.start > start and item.number not in known and not back.was_given(item)
+        if new and not any(alike(item, one) for one in before):
+            return talk.text[item.start : item.end].strip()
+    return None
 
 
 def _last_words(lead: str) -> list[str]:
     return lead.split()[-2:]
 
 
-def _of_a_sibling(talk: Talk, fact: Fact, item: Mention, back: Background) -> bool:
-    """True if a value is told under the name that its neighbour has in the result from which it comes.
+def _of_another(talk: Talk, fact: Fact, item: Mention, back: Background) -> bool:
+    """True if a value is told under the name of another: an excluded attribute, or its neighbour in the results.
 
-    As in the audience's 81 for the critics': the clause names a sibling before the value, and its own key nowhere.
+    As in the audience's 81 for the critics': that name stands before the value in its clause, and its own not near it.
     """
-    if not isinstance(item.value, int | float):
-        return False
     clause = talk.clause_at(item.start)
-    if fact.attribute and fact.attribute.lower() in talk.sentence_text(clause.sentence):
+    own, lead = fact.attribute.lower(), _VALUE_BEFORE.split(talk.low[clause.start : item.start])[-1]
+    if fact.excludes:
+        behind = _NEXT_VALUE.split(talk.low[item.end :][:_APART])[0]
+        wrong = max(lead.rfind(str(word).lower()) for word in fact.excludes)
+        return lead.rfind(own) < wrong and own not in behind
+    if not isinstance(item.value, int | float) or (own and own in talk.sentence_text(clause.sentence)):
         return False
-    words = (word.strip("'\".*") for word in talk.low[clause.start : item.start].split())
-    lead = {word for word in words if len(word) > _TELLING} - _TIMES
-    labels = labels_of(item.number / item.factor, back) if lead else ()
+    words = {found for found in re.findall(r"\w+", lead) if len(found) > _TELLING} - _TIMES
+    labels = labels_of(item.number / item.factor, back) if words else ()
     return bool(labels) and all(
-        siblings & lead and not any(word in clause.text for word in own) for own, siblings in labels
+        siblings & words and not any(word in clause.text for word in mine) for mine, siblings in labels
     )
-
-
-def _mislabelled(talk: Talk, fact: Fact, item: Mention, peers: Sequence[Mention]) -> bool:
-    """True if the value is told under the name of the excluded attribute: it stands before it, its own not near it."""
-    clause = talk.clause_at(item.start)
-    lead = talk.low[max(clause.start, item.start - 30) : item.start]
-    wrong = max((lead.rfind(str(word).lower()) for word in fact.excludes), default=-1)
-    if wrong < 0 or any(item.start - len(lead) + wrong < other.start < item.start for other in peers):
-        return False
-    behind = _NEXT_VALUE.split(talk.low[item.end :][:_APART])[0]
-    return lead.rfind(fact.attribute.lower()) < wrong and fact.attribute.lower() not in behind
 
 
 def _is_run(talk: Talk, item: Mention, run: Sequence[Mention]) -> bool:

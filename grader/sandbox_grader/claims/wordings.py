@@ -5,19 +5,20 @@ so does a row of names or short texts where few were asked for: a list of candid
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 from sandbox_scenarios.model import Fact
 
 from sandbox_grader.claims.background import Background
-from sandbox_grader.claims.finding import Finding, contrary, stated
-from sandbox_grader.claims.pairing import rivals_of
-from sandbox_grader.claims.standing import Standing, comes_to, is_either, standing
+from sandbox_grader.claims.finding import Finding, stated
+from sandbox_grader.claims.pairing import cells_beside, rivals_of
+from sandbox_grader.claims.standing import Standing, comes_to, standing
 from sandbox_mcp.engine.talk.clauses import Talk
-from sandbox_mcp.engine.talk.numbers import figured
+from sandbox_mcp.engine.talk.numbers import MONTHS, figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
+from sandbox_mcp.engine.talk.values import WEEKDAYS
 
 _NEGATIVE = Lazy(
     r"\b(?:no|not|none|nothing|nobody|never|zero|empty|n't|cannot|unable|wrong|incorrect|refused|without|only)\b"
@@ -64,10 +65,10 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     values = list(map(str, fact.value))
     wanted = " or ".join(map(repr, values[:4]))
     named = fact.type == "name"
-    places = dict[int, int]()
-    for value in (*values, *(_parts(values, back) if named else ())):
-        for found in _places(value, talk.low):
-            places[found.start()] = max(places.get(found.start(), 0), found.end())
+    places = all_places(values, talk)
+    if named and not places:  # where the whole name stands, a part of it says nothing more
+        parts = all_places(_parts(values, back), talk)
+        places = {at: end for at, end in parts.items() if not _goes_on(talk, end, values)}
     ends = list(places.items())
     places = {at: end for at, end in ends if not any(start < at and end <= stop for start, stop in ends)}
     negative = any(_NEGATIVE.search(value.lower()) for value in values)
@@ -79,11 +80,26 @@ def worded(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> 
     refused = {"denied"} if named else {"denied", "perhaps denied", "hedged", "unsaid"}
     if refused & set(hows) and any(_refuses(other) for other in others):
         return stated(f"says {wanted}")
-    heard = comes_to(hows, wanted)
-    if heard.outcome == "missing" and not hows and named:
-        other = _another_name(talk, fact, others, back)
-        return contrary(f"names {other!r}, expected {wanted}", other) if other else heard
-    return heard
+    return comes_to(hows, wanted)
+
+
+def all_places(values: Iterable[str], talk: Talk) -> dict[int, int]:
+    """Where any of some wordings stand, with where the longest that begins there ends."""
+    places = dict[int, int]()
+    for value in values:
+        for found in _places(value, talk.low):
+            places[found.start()] = max(places.get(found.start(), 0), found.end())
+    return places
+
+
+def _goes_on(talk: Talk, end: int, values: Sequence[str]) -> bool:
+    """True if a part of a name goes on as another name does: the Osprey of Osprey Meadows, for Osprey Cycles."""
+    found = _NEXT_PART.match(talk.text, end)
+    own = " ".join(values).lower()
+    return (
+        found is not None and found[2].lower() not in own and not found[2].lower().startswith(_CALENDAR)
+        and (not found[1] or any(sign in own for sign in ("&", " and ")))
+    )  # fmt: skip
 
 
 def _how(
@@ -105,20 +121,7 @@ def _how(
     kind = _among_candidates(talk, span, fact, others, back)
     if kind:
         return kind
-    if "either " in talk.low and is_either(talk, span[0], _candidates(talk, span, others)):
-        return "or"
     return how
-
-
-def _candidates(talk: Talk, span: tuple[int, int], others: Sequence[Fact]) -> Iterator[int]:
-    """Where names or numbers nobody asked for stand that are not part of a wording."""
-    wanted = [found.span() for other in others for value in other.value for found in _places(str(value), talk.low)]
-    for found in _NAME.finditer(talk.text):
-        if not any(start <= found.start() < end for start, end in (span, *wanted)):
-            yield found.start()
-
-
-_NAME = Lazy(r"(?<![\w.])(?:[A-Z][\w'-]+|\d)")
 
 
 def _among_candidates(
@@ -148,6 +151,9 @@ def _among_candidates(
         if not any(item.lower() in text for text in together)  # as in an address, which is one value
         and item.lower() not in own and own not in item.lower() and item not in asked
     ]  # fmt: skip
+    if foreign:  # its author and its number are no candidates beside a title
+        cells = cells_beside((own, *[item.lower() for item in asked]), back)
+        foreign = [item for item in foreign if item.lower() not in cells]
     if either and any(_is_candidate(item, back) for item in foreign):
         return "or"
     if not any(map(str.isalpha, own)):
@@ -213,6 +219,8 @@ _PLACED = any_case(r"(?:in|at|from|by|to|for|on|with|of|near|\d)\b")
 _NAME_BEFORE = Lazy(r"(?:(?<!\w)[A-Z\u00c0-\u00de][\w'-]*\s)+$")
 _NAME_BEHIND = Lazy(r"(?:\s[A-Z\u00c0-\u00de][\w'-]*)+")
 """The rest of a name of which a wording is a part."""
+_NEXT_PART = Lazy(r" (and |& )?([A-Z\u00c0-\u00de][\w-]+)(?!')")
+_CALENDAR = (*WEEKDAYS, *MONTHS)
 _REACH = 400
 """Characters on both sides of a wording in which its row is looked for."""
 _ITEM_END = Lazy(r"[.!?():–](?:\s|$)|\s(?:but|is|are|was|were|who|which|that|as|because|if|so|–)\s|[()]")
@@ -222,23 +230,6 @@ def _is_candidate(item: str, back: Background) -> bool:
     """True if an item of a row is a name, a number or something that a tool answered."""
     words = item.split()
     return bool(words) and (words[0][0].isupper() or words[0][0].isdigit() or item.lower() in back.known)
-
-
-def _another_name(talk: Talk, fact: Fact, others: Sequence[Fact], back: Background) -> str | None:
-    """Another name, stated in the place of the right one."""
-    own = _own_words(fact, others)
-    for name in back.names:
-        low = name.lower()
-        if low in talk.low and low not in back.user_said and own.isdisjoint(_WORD.findall(low)):
-            found = next(_places(name, talk.low), None)
-            if found and standing(talk, found.start()) == "said":
-                return name
-    return None
-
-
-def _own_words(fact: Fact, others: Sequence[Fact]) -> set[str]:
-    values = (str(value) for item in (fact, *others) for value in (*item.value, *item.about))
-    return {word for value in values for word in _WORD.findall(value.lower())}
 
 
 def _refuses(fact: Fact) -> bool:

@@ -116,11 +116,6 @@ class ObservedSession:
         """True if a call may have changed something: it succeeded, and nothing says that its tool only looks."""
         return bool(call.changes) or (call.error is None and self.labels.get(call.called) is not False)
 
-    def says(self, tool: str, verbs: re.Pattern[str]) -> bool:
-        """True if a tool of this world declares one of these verbs for telling of it."""
-        known = self.home.tools.get(tool)
-        return known is not None and any(verbs.match(word) for word in known.said)
-
     def told_by(self, event: Message | ToolCall) -> Iterator[Any]:
         """Collect what an event tells the agent: words for it, a result, an error."""
         if isinstance(event, Message):

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sandbox_scenarios.model import Expected, Fact
 
-from sandbox_grader.claims import Background, Finding, Hearing, claims, hear, withdraws
+from sandbox_grader.claims import Background, Finding, Hearing, claims, comes_behind, hear, withdraws
 from sandbox_grader.claims.deeds import deeds_of, in_own_words, told
 from sandbox_grader.claims.texts import content_words
 from sandbox_grader.milestones.measures import Lookup, forms
@@ -91,7 +91,8 @@ class Listener:
                     doubts.append((in_words(fact), why))
                     finding = Finding("stated" if self._doubts.stated else "missing", f"in doubt: {why}")
             given.append(finding)
-        forbidden_said = self._forbidden(expected, message, lookup)
+        told = [fact for fact, known, finding in found if known and finding.outcome == "stated"]
+        forbidden_said = self._forbidden(expected, message, lookup, told if len(told) == len(found) else ())
         reasons = tuple([item.why for item in given if item.outcome != "stated"])
         spoilt = forbidden_said or (heard.false if heard.invented or heard.dumped else None)
         if spoilt and (forbidden_said or heard.invented or not unknown):
@@ -101,13 +102,17 @@ class Listener:
             return Listened(0.0, reasons, given[outcomes.index("contrary")].why, tuple(doubts))
         return Listened(outcomes.count("stated") / len(given) if given else 1.0, reasons, None, tuple(doubts))
 
-    def _forbidden(self, expected: Expected, message: Message, lookup: Lookup | None) -> str | None:
-        """What a message says and must not, in words."""
+    def _forbidden(
+        self, expected: Expected, message: Message, lookup: Lookup | None, told: Sequence[Fact]
+    ) -> str | None:
+        """What a message says and must not, in words; behind the right values, ``told`` before it, it is context."""
         if not (unwanted := forbidden(expected)):
             return None
         denied = [fact for one in unwanted if (fact := filled_in(one, expected, lookup))]
-        said = claims(message.content, denied, self.background) if denied else ()
-        return next((f"{item.why}, which it must not" for item in said if item.outcome == "stated"), None)
+        for fact, item in zip(denied, claims(message.content, denied, self.background), strict=True):
+            if item.outcome == "stated" and not (told and comes_behind(message.content, fact, told)):
+                return f"{item.why}, which it must not"
+        return None
 
     def _decided(self, seq: int, fact: Fact, finding: Finding) -> Finding:
         """A doubt as it was settled; as it is where it was not."""

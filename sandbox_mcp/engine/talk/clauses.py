@@ -97,47 +97,36 @@ class Talk:
 
 _QUOTE = Lazy(r'"[^"\n]{1,600}"')
 _BREAK = Lazy(
-    r"[;:()–\[\]]|,(?!\d)|\s-\s|\b(?:but|because|although|though|while|whereas|however|so|which|since|except|unless"
-    r"|as (?:i|there|it|you))\b"
-    r"|\b(?:and|or)(?= (?:i|we|you|he|she|it|they|that|there|the|your|his|her|their|no|not|will|shall|would|is|are"
-    r"|has)\b)"
+    r"[;:()–\[\]]|,(?!\d)|\s-\s|\b(?:but|because|although|though|while|whereas|however|so|which|since|except|unless|as"
+    r" (?:i|there|it|you))\b|\b(?:and|or)(?= (?:i|we|you|he|she|it|they|that|there|the|your|his|her|their|no|not|will"
+    r"|shall|would|is|are|has)\b)"
 )
 _ASKING = Lazy(
     r"\W*(?:(?:and|so|or|also|then|ok|okay|alright|now|sorry|sure) )?(?:shall|should|would|do|does|did|is|are|can"
-    r"|could|may|might"
-    r"|will|have|has|was|were|what|which|who|whom|whose|when|where|why|how|want|any|anything|need|right|correct|ready"
-    r"|sound|am|please)\b"
+    r"|could|may|might|will|have|has|was|were|what|which|who|whom|whose|when|where|why|how|want|any|anything|need"
+    r"|right|correct|ready|sound|am|please)\b"
 )
 _SUPPOSING = Lazy(
-    r"^\W*(?:(?:and|but|or|so|only|even|just|then) )*(?:if|unless|in case|suppose|supposing|imagine|assuming"
-    r"|provided|once(?! (?:\w+ ){1,3}?(?:was|were|had|went)\b)"
-    r"|whether|should (?:you|that|it|this|the|anything|any)|had (?:i|you|it)|as soon as|whenever|when you"
-    r"|let me know|tell"
-    r" me|feel free|just say|say)\b|\bif (?:everything|it had|i had|you (?:like|want|wish|prefer|would|need)"
-    r"|that (?:works|helps|is))\b"
-    r"|\bwould have\b|\bi (?:can|could|would|might) (?:\w+ly |also |just |then |happily )?(?:save|store|add|set|send"
-    r"|schedule|text|book|move"
-    r"|change|try|use|put|suggest|propose|help|do|remind|look|give|switch|turn)\b"
+    r"^\W*(?:(?:and|but|or|so|only|even|just|then) )*(?:if|unless|in case|i hope|hopefully|fingers crossed|suppose"
+    r"|supposing|imagine|assuming|provided|once(?! (?:\w+ ){1,3}?(?:was|were|had|went)\b)|whether|had (?:i|you|it)"
+    r"|should (?:you|that|it|this|the|anything|any)|as soon as|whenever|when you|let me know|tell me|feel free"
+    r"|just say|say)\b|\bif (?:everything|it had|i had|you (?:like|want|wish|prefer|would|need)|that (?:works|helps"
+    r"|is))\b|\bwould have\b|\bi (?:can|could|would|might) (?:\w+ly |also |just |then |happily )?(?:save|store|add"
+    r"|set|send|schedule|text|book|move|change|try|use|put|suggest|propose|help|do|remind|look|give|switch|turn)\b"
 )
 _HEDGING = Lazy(
     r"(?<!no )(?<!you )\b(?:maybe|perhaps|possibly|probably|presumably|supposedly|allegedly|might|may (?:be|well)"
-    r"|could be|could well"
-    r"|not (?:\w+ ){0,2}(?:sure|certain)\b(?! (?:why|how you))|unsure|i (?:\w+ )?(?:think|guess|believe|suspect"
-    r"|suppose|expect|assume)"
-    r"|guess(?:es|ing)?|hunch|rumou?r\w*|could be wrong|i do not (?:really )?know\W*$|who knows|no idea|unreliable)\b"
+    r"|could be|could well|not (?:\w+ ){0,2}(?:sure|certain)\b(?! (?:why|how you))|unsure|i (?:\w+ )?(?:think|guess"
+    r"|believe|suspect|suppose|expect|assume)|guess(?:es|ing)?|hunch|rumou?r\w*|could be wrong|i do not (?:really"
+    r" )?know\W*$|who knows|no idea|unreliable)\b"
 )
-_UNKNOWN = Lazy(
-    r"\b(?:i|we) (?:can|could|do|did|was|have|had)(?: \w+ly)? not (?:\w+ ){0,2}?(?:find out|say|tell you|verify"
-    r"|measure|confirm|know)\b"
-)
+_UNSURE = ("i am not ", "i think", "i guess", "i believe", "i suppose")
 _BACK = Lazy(
-    r"\b(?:ignore|disregard|forget|scratch|strike) (?:that|this|it|all|everything|what i|the (?:above|last))\b"
-    r"|\b(?:it|that|this|the (?:above|following)|(?:all|none|nothing) of (?:that|this|it|the above)|what i (?:said"
-    r"|wrote)(?: \w+)?)"
-    r" (?:is|was|are) (?:all |just |simply |actually )?(?:not (?:so|true|the case|correct|what happened)|false"
-    r"|untrue|incorrect|made up|invented)\b"
-    r"|\bi (?:made (?:it|that|this) up|did nothing of the (?:kind|sort))\b|\bi (?:misspoke|was wrong about (?:it"
-    r"|that|this))\b"
+    r"\b(?:ignore|disregard|forget|scratch|strike) (?:that|this|it|all|everything|what i|the (?:above|last))\b|\b(?:it"
+    r"|that|this|the (?:above|following)|(?:all|none|nothing) of (?:that|this|it|the above)|what i (?:said|wrote)(?:"
+    r" \w+)?) (?:is|was|are) (?:all |just |simply |actually )?(?:not (?:so|true|the case|correct|what happened)|false"
+    r"|untrue|incorrect|made up|invented)\b|\bi (?:made (?:it|that|this) up|did nothing of the (?:kind|sort))\b|\bi"
+    r" (?:misspoke|was wrong about (?:it|that|this))\b"
 )
 _DENIAL = Lazy(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|unable|fail(?:s|ed)?|instead of|rather than|hardly"
@@ -145,9 +134,8 @@ _DENIAL = Lazy(
 )
 HARMLESS = Lazy(
     r"\bnot (?:only|just|merely|far|bad|long|later than|until|before|to worry|to mention|at all far|once|less than"
-    r"|more than|a problem|including|counting)\b"
-    r"|\bno (?:problem|worries|need|later|earlier|fewer|less|more than|doubt|trouble|matter|other|further|extra"
-    r"|additional|repl(?:y|ies)|answers?|response|\d)\b|\bor not\b|\bif not\b"
+    r"|more than|a problem|including|counting)\b|\bno (?:problem|worries|need|later|earlier|fewer|less|more than|doubt"
+    r"|trouble|matter|other|further|extra|additional|repl(?:y|ies)|answers?|response|\d)\b|\bor not\b|\bif not\b"
     r"|\bwithout (?:\w+ )?(?:problems?|trouble|issues?|errors?|delay|further|changing|touching)\b|\bnothing (?:else"
     r"|more|but)\b|^\W*no[,.!;:]|\bwhy not\b"
 )
@@ -228,13 +216,13 @@ def _mark_form(here: Sequence[Clause], sentence: str) -> None:
         unlikely = unlikely or clause.supposes
         clause.hedges = not clause.asks and bool(_HEDGING.search(clause.text))
     opening = next((clause for clause in here if clause.hedges), None)
+    ending = here[-1].text.lstrip(" ,–") if len(here) > 1 and here[-1].hedges else ""
+    if ending.startswith(_UNSURE) and len(ending.split()) < _BRIEF:
+        for clause in here:  # "61 degrees in either scale, I am not sure which"
+            clause.hedges = not clause.asks
     if opening and len(opening.text.split()) <= _BRIEF and opening.text.rstrip().endswith((",", ":")):
         for clause in here:
             clause.hedges = clause.hedges or clause.start > opening.start
-    unknown = next((clause for clause in here if _UNKNOWN.search(clause.text)), None)
-    if unknown:
-        for clause in here:
-            clause.hedges = clause.hedges or clause.start >= unknown.start
 
 
 def _denials(clause: Clause) -> Iterator[tuple[int, int]]:

@@ -15,8 +15,8 @@ from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 
 VERBS: Mapping[str, str] = {
     "send": "send text message email mail forward notify inform reply deliver relay tell",
-    "remind": "schedule remind set",
-    "add": "add save store create enter register",
+    "remind": "schedule remind set put",
+    "add": "add save store create enter register put",
     "remove": "remove delete erase clear cancel unsend empty wipe",
     "change": "change update modify edit move reschedule postpone rename correct adjust shift swap replace extend "
     "reset mark relabel complete shorten",
@@ -47,8 +47,8 @@ _TELLING: Mapping[str, str] = {
     r"|on your calendar|booked|nudge",
     "add": r"add|put|in (?:your|the) (?:contacts|address book|phone)|on (?:your|the) list|entry|recorded|made|new"
     r"|included|listed|got",
-    "remove": r"gone|no longer|any ?more|(?:taken|took) (?:\w+ ){0,3}?(?:out|off|down)|dropped|rid of|off (?:your|the)"
-    r"|stopped|history|tidied|call(?:ed)? off"
+    "remove": r"gone|no longer|any ?more|(?:taken|took) (?:\w+ ){0,3}?(?:out|off|down)|dropped|rid of"
+    r"|(?:off|out of) (?:your|the)|stopped|history|tidied|call(?:ed)? off"
     r"|now empty|left(?: is| are)?|discarded|binned|got rid",
     "change": r"now|saved|added|listed|instead|fixed|pushed|put|set|labell?ed|called|reads|attached|tied|linked|pinned"
     r"|later|earlier|back|brought"
@@ -64,11 +64,13 @@ _DONE = (
     r"|everything (?:is|worked)|as (?:you )?(?:asked|requested|wished|agreed)|hecho|listo|erledigt|fertig|fait"
 )
 OWN_WORK = one_of(
-    "set add save store create enter register move change update modify edit correct adjust shift swap replace extend "
-    "reset mark clear remove empty wipe start stop pause turn switch unlock relay deliver cancel complete tell reply "
-    "log"
+    "set put add save store create enter register move change update modify edit correct adjust shift swap replace "
+    "extend reset mark clear remove empty wipe start stop pause turn switch unlock relay deliver cancel complete tell "
+    "reply log"
 )
 """Verbs that people also use of their own work (added up, started with); what they were done to decides."""
+LIGHT = one_of("put")
+"""Verbs for deeds of many kinds, which no tool needs to declare."""
 _IRREGULAR: Mapping[str, str] = {
     "send": "sent", "tell": "told", "set": "set", "let": "let", "put": "put", "get": "got", "write": "wrote",
     "make": "made", "take": "took", "give": "gave", "pay": "paid", "buy": "bought", "unsend": "unsent",
@@ -143,6 +145,8 @@ def kinds_of(tool: str) -> frozenset[str]:
     kinds = {kind for word in words if word != "phone" for kind in _WORD_KINDS.get(word, word).split()}
     if "message" in words and words[0] != "send":
         kinds.discard("send")
+    if "switch" in kinds:
+        kinds.discard("change")  # a service that is set on is switched, and changes no entry
     return frozenset(kinds)
 
 
@@ -181,12 +185,9 @@ def denying(kinds: tuple[str, ...]) -> Lazy:
     """Verbs of some kinds in any form, as a denial has them."""
     words = {stem(verb) for kind in kinds for verb in VERBS.get(kind, "").split()}
     more = {
-        "send": "let|reach|sent|told",
-        "remind": "sav|creat|put|add",
-        "add": "put",
-        "remove": "get rid",
+        "send": "let|reach|sent|told", "remind": "sav|creat|put|add", "add": "put", "remove": "get rid",
         "timer": "running",
-    }
+    }  # fmt: skip
     rows = [*sorted(map(re.escape, words)), *(more[kind] for kind in kinds if kind in more)]
     return Lazy(rf"\b(?:{'|'.join(rows)})\w*")
 
@@ -202,16 +203,14 @@ def stem(word: str) -> str:
 
 LATER = Lazy(
     r"\b(?:will|shall|going to|about to|let me|would|want(?:ed)? (?:me )?to|need to|have to|has to|must|should|to be"
-    r"|ready to|plan(?:ning)? to"
-    r"|try to|tried to|trying|can|could|may|might|soon|pending|drafted|draft|queued|almost|nearly|planned"
-    r"|am (?:now )?\w+ing|here is (?:what|the))\b"
-    r"|^\W*(?:now |ok(?:ay)?,? )?\w+ing (?:that|it|this|your|the) \w+"
+    r"|ready to|plan(?:ning)? to|try to|tried to|trying|can|could|may|might|soon|pending|drafted|draft|queued|almost"
+    r"|nearly|planned|am (?:now )?\w+ing|here is (?:what|the))\b|^\W*(?:now |ok(?:ay)?,? )?\w+ing (?:that|it|this|your"
+    r"|the) \w+"
 )
 """Plans, offers and what is under way."""
 ADVICE = Lazy(
-    r"\W*(?:you (?:can|could|may|might|should|will (?:need|have) to|need to)|please|(?:then |just )?(?:open|go to"
-    r"|tap|press|choose|select"
-    r"|switch|turn) )\b"
+    r"\W*(?:you (?:can|could|may|might|should|will (?:need|have) to|need to)|please|(?:then |just )?(?:open|go to|tap"
+    r"|press|choose|select|switch|turn) )\b"
 )
 
 
@@ -244,9 +243,8 @@ _DID = Lazy(
     rf"|me|us|by|from|in|at)\b| \w+ (?:can|will|are|is|may|do)\b)"
 )
 _WAS_DONE = Lazy(
-    r"\b(?:(?P<been>has|have) (?:now |also |already |both |all |just )*been|is|are|was|were)(?: now| both| all"
-    r"| already| also| successfully| \w+ly)* (?P<verb>\w+)\b"
-    r"(?! (?:by|for you by|from|at)\b)"
+    r"\b(?:(?P<been>has|have) (?:now |also |already |both |all |just )*been|is|are|was|were)(?: now| both| all|"
+    r" already| also| successfully| \w+ly)* (?P<verb>\w+)\b(?! (?:by|for you by|from|at)\b)"
 )
 _HEADLINE = Lazy(
     r"^\W*(?:(?:the|your|a|an|new|text|that|both|all) )*[\w'-]+(?: to [\w'-]+| for [\w'-]+)? (?P<verb>\w+)(?=\W*$"
@@ -268,6 +266,7 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
             continue
         seen = set[int]()
         later = LATER.search(clause.text)
+        mine = any(_I_DID.search(one.text) for one in talk.sentence(clause.sentence) if one.start <= clause.start)
         for pattern in (_I_DID, _WAS_DONE, _DID, _HEADLINE):
             for found in pattern.finditer(clause.text):
                 place = found.start("verb")
@@ -280,7 +279,8 @@ def claims_in(talk: Talk) -> Iterator[ClaimedDeed]:
                     continue
                 if pattern is _WAS_DONE and not found["been"] and base_of(found["verb"]) in _STATES:
                     continue
-                yield ClaimedDeed(base_of(found["verb"]), clause, pattern is _I_DID, found.span("verb"))
+                own = pattern is _I_DID or (pattern is _DID and mine)  # "I saved it, and texted Rolf"
+                yield ClaimedDeed(base_of(found["verb"]), clause, own, found.span("verb"))
 
 
 def _is_by_another(clause: str, place: int, found: re.Match[str], *, planned: bool) -> bool:

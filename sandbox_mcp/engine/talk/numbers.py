@@ -350,8 +350,7 @@ _THOUSANDS = Lazy(r"(?<=\d)[,'](?=\d{3}(?!\d))")
 """Numbers as they are written on the Continent: 1.104,84, 1 104,84 and 1'104.84; 12,5 needs a unit beside it."""
 _CODES = "usd|eur|gbp|jpy|cny|chf|cad|aud|nok|sek|dkk|inr"
 _SHORT = any_case(
-    r"(?=\d)(?:\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|billion|hundred)\b"
-    r"|\b(\d{1,6}(?:\.\d{1,3})?)(k)\b(?!m)"
+    r"(?=\d)(?:\b(\d{1,6}(?:\.\d{1,4})?) (thousand|million|billion|hundred)\b|\b(\d{1,6}(?:\.\d{1,3})?)(k)\b(?!m)"
     rf"|(?:(?<=[$€£¥₹₩])|(?<=[$€£¥₹₩] )|(?<=\b(?:{_CODES}) ))(\d{{1,6}}(?:\.\d{{1,4}})?) ?(mi?l?[no]|m|bn|b)\b"
     r"|\b(\d{1,6}(?:\.\d{1,4})?) ?(mi?l?[no]|m|bn|b)"
     rf"(?= (?:us )?(?:{_CODES}|dollars|euros|pounds|yen|francs|kron[aeo]r?)\b))"
@@ -388,7 +387,9 @@ _PART = any_case(rf"\b(?:an? )?(half|quarter|(?:3|three)[- ]quarters)(?: of)? an
 _A_UNIT = any_case(
     r"\ban? (?:(fortnight)\b|(?=(?:minute|hour|day|week|month|year|kilomet|mile|meter|metre|euro|dollar|pound)\w*\b))"
 )
-_BELOW = any_case(r"\b(\d+(?:\.\d+)?) (?:degrees? )?(below|above) (?:0|zero|freezing)\b")
+_BELOW = any_case(
+    r"(?<![-\d.])(\d+(?:\.\d+)?)( ?(?:°|degrees?)(?: ?(?:celsius|c\b))?)? (below|above) (?:0|zero|freezing)\b"
+)
 _POINT = any_case(r"\b(\d{1,9}) point ((?:\d ?){1,6})(?!\w)")
 _MINUS = Lazy(
     r"\b(?:minus|negative) (?=\d{1,3}(?:\.\d{1,3})? ?(?:°|degrees?|celsius|fahrenheit|[CF]\b))"
@@ -396,10 +397,9 @@ _MINUS = Lazy(
     WORDY | re.MULTILINE,
 )
 _CLOCK = any_case(
-    r"\b(?:12(?::00)? (?=(?:noon|midday|midnight)\b)"
-    r"|(\d{1,2}) ?o'? ?clock"
-    r"|(?:(half|quarter|a quarter|\d{1,2})(?: minutes?| mins?)? (past|after|to|till|before) |half )(\d{1,2}|noon"
-    r"|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km|m\b|miles|people|minutes|hours|days)))"
+    r"\b(?:12(?::00)? (?=(?:noon|midday|midnight)\b)|(\d{1,2}) ?o'? ?clock|(?:(half|quarter|a quarter|\d{1,2})(?:"
+    r" minutes?| mins?)? (past|after|to|till|before) |half )(\d{1,2}|noon|midday|midnight)\b(?!:| ?(?:degrees?|°|%|km"
+    r"|m\b|miles|people|minutes|hours|days)))"
 )
 _SHARES: Mapping[str, float] = {"half": 0.5, "quarter": 0.25}
 
@@ -417,7 +417,7 @@ def _with_parts(text: str) -> str:
     if "minus" in low or "negative" in low:
         text = _MINUS.sub("-", text)
     if "below" in low or "above" in low:
-        text = _BELOW.sub(lambda found: f"{'-' if found[2].lower() == 'below' else ''}{found[1]} degrees", text)
+        text = _BELOW.sub(lambda it: f"{'-' * (it[3].lower() == 'below')}{it[1]}{it[2] or ' degrees'}", text)
     return text
 
 

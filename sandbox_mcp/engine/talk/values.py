@@ -112,16 +112,13 @@ _PART = rf"(\d{{1,9}}(?:\.\d{{1,3}})?)(?: |-)?(?:full |whole |more |calendar )?(
 
 _PHONE = Lazy(r"(?<![\w.:/-])(?:\+|\(?(?=[\d(]))\(?\d(?:[ ().-]{0,2}\d){6,16}(?![\w%°]|[.:]\d)")
 _TIME = any_case(
-    r"\b(?=\d)(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?"
-    r"|(?P<h2>1[0-2]|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)"
-    r"|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs|local time|utc)\b"
-    r"|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))"
-    r"|(?=[12]\d\.\d\d ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])"
-    r"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )|(?<=\baround )|(?<=\bfrom )|(?<=\bto )"
-    r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d"
-    r"|2[0-3])"
-    r"(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so|when|with"
-    r"|(?:to|till|until) \d{1,2})\b|[.,!?;)\n](?!\d)|$))"
+    r"\b(?=\d)(?:(?P<h>[01]?\d|2[0-4])(?::|h)(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d])\s?(?P<ap>[ap]m\b)?|(?P<h2>1[0-2]"
+    r"|0?\d)(?:\.(?P<m2>[0-5]\d))?\s?(?P<ap2>[ap]m\b)|(?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d) ?(?:hours|hrs|local time"
+    r"|utc)\b|(?:(?<=\bat )|(?=\d{1,2}\.\d\d (?:in the|at night))|(?=[12]\d\.\d\d"
+    r" ?h\b))(?P<h5>\d{1,2})\.(?P<m5>[0-5]\d)(?![\d%])|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfor )"
+    r"|(?<=\baround )|(?<=\bfrom )|(?<=\bto )|(?<=\bafter )|(?<=\bbefore )|(?<=\bthan )|(?<=\bis )|(?<=\bor )"
+    r"|(?<=\band )|(?<=\bnot ))(?P<h3>[1-9]|1\d|2[0-3])(?=(?:,)? (?:in the|at|tonight|tomorrow|today|sharp|on|for|so"
+    r"|when|with|(?:to|till|until) \d{1,2})\b|[.,!?;)\n](?!\d)|$))"
 )
 _OF_DAY = any_case(
     r"(?:,? (?:tomorrow|today|tonight|sharp))?,?(?: in the| this| that| tomorrow| on \w{3,6}day)? (morning|afternoon"
@@ -130,7 +127,7 @@ _OF_DAY = any_case(
 _DATE = any_case(
     r"\b(?:(?P<y>\d{4})-(?P<mo>\d{1,2})-(?P<d>\d{1,2})(?!\d)"
     rf"|(?=[jfmasond])(?P<m1>{_MONTH})\.?,? (?:the )?(?P<d1>\d{{1,2}})(?:st|nd|rd"
-    r"|th)?\b(?!:)(?:,? (?P<y1>[12]\d{3})\b)?|(?=[t\d])(?:the )?(?P<d2>\d{1,2})(?:st|nd|rd"
+    r"|th)?\b(?!:\d)(?:,? (?P<y1>[12]\d{3})\b)?|(?=[t\d])(?:the )?(?P<d2>\d{1,2})(?:st|nd|rd"
     rf"|th)?\.?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>[12]\d{{3}})\b)?"
     r"|(?P<a>\d{1,2})[/.](?P<b>\d{1,2})[/.](?P<y3>\d{4})\b|(?<![\d.])(?P<a4>\d{1,2})/(?P<b4>\d{1,2})(?![\d/]|\.\d)"
     r"|(?=[to\d])(?:the |on )?(?P<d5>\d{1,2})(?:st|nd|rd|th)\b)"
@@ -165,7 +162,6 @@ _TEMPERATURE = any_case(
     rf"({_NUM}) ?(?:(?:°|º|degrees?) ?(celsius|fahrenheit|centigrade|[cf]\b)?|(?:in )?(celsius|fahrenheit|[CF]\b))"
     r"(?![\w'])"
 )
-_BELOW = any_case(r" below (?:0|freezing)\b")
 _PERCENT = any_case(rf"({_NUM}) ?(?:%|percent\b|per cent\b|percentage points?\b)")
 _QUANTITY = any_case(
     rf"({_NUM})(?=[ -]?[^\s\d-])[ -]?({'|'.join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))})s?"
@@ -333,9 +329,7 @@ def _after(text: str, end: int) -> str:
 def _temperature(match: re.Match[str]) -> Mention | None:
     scale = (match[2] or match[3] or "").lower()[:1]
     unit = {"c": "C", "f": "F"}.get(scale, "")
-    below = _BELOW.match(match.string, match.end())
-    number = -abs(float(match[1])) if below and unit != "F" else float(match[1])
-    return Mention("temperature", match.start(), below.end() if below else match.end(), number, unit, _digits(match[1]))
+    return Mention("temperature", match.start(), match.end(), float(match[1]), unit, _digits(match[1]))
 
 
 def _percent(match: re.Match[str]) -> Mention:
@@ -368,14 +362,6 @@ _IN_UNIT = any_case(
 )
 """A unit that is named before its number: ``in miles, that is about 26``, ``distance (km): 8.3``."""
 _READERS: tuple[tuple[Lazy, Callable[[re.Match[str]], Mention | None]], ...] = (
-    (_CLOCKED, _clocked),
-    (_DATE, _date),
-    (_TIME, _time),
-    (_PHONE, _phone),
-    (_DURATION, _duration),
-    (_MONEY, _money),
-    (_TEMPERATURE, _temperature),
-    (_PERCENT, _percent),
-    (_QUANTITY, _quantity),
-    (_NUMBER, _bare),
-)
+    (_CLOCKED, _clocked), (_DATE, _date), (_TIME, _time), (_PHONE, _phone), (_DURATION, _duration), (_MONEY, _money),
+    (_TEMPERATURE, _temperature), (_PERCENT, _percent), (_QUANTITY, _quantity), (_NUMBER, _bare),
+)  # fmt: skip

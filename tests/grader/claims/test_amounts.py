@@ -59,7 +59,11 @@ def test_is_not_said(message: str, fact: object) -> None:
         ("You owe me 5 EUR.", "You owe me 5 USD.", False),
         ("It's 5 °C.", "It's 5 degrees.", True),
         ("It's 5 °C.", "It's 5 °F.", False),
+        ("I won the regatta!", "I won!", True),
+        ("We lost the regatta.", "We won!", False),
+        ("I missed the train, see you later.", "I caught the train.", False),
+        ("I was early, not late.", "I was not late.", True),
     ],
 )
-def test_a_written_text_has_the_days_and_the_units_of_its_model(text: str, model: str, alike: bool) -> None:
+def test_a_written_text_has_the_days_the_units_and_the_sense_of_its_model(text: str, model: str, alike: bool) -> None:
     assert (faults(text, [model]) is None) is alike

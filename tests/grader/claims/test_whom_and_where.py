@@ -4,6 +4,7 @@ import pytest
 from sandbox_grader.claims import Background, hear
 from sandbox_scenarios.facts import facts_of
 
+from sandbox_mcp.engine.talk.deeds import kinds_of
 from sandbox_mcp.engine.worlds import default
 
 PEOPLE = (
@@ -120,3 +121,46 @@ def test_an_item_of_a_row_is_all_that_a_tool_answered(listed: str, outcome: str)
 
 def test_a_day_that_has_begun_counts() -> None:
     assert hear("131 days and 17 hours", facts_of({"count": "132 days"})).right
+
+
+@pytest.mark.parametrize(
+    ("reply", "true"),
+    [
+        ("I put a reminder into your phone for that.", False),
+        ("I switched wifi on. I also set a reminder for it.", False),
+        ("I've put wifi back on.", True),
+        ("I put it together from two sources.", True),
+    ],
+)
+def test_switching_something_is_no_reminder(reply: str, true: bool) -> None:
+    back = Background(tools=frozenset({"set_wifi_status"}), deeds=kinds_of("set_wifi_status"), home=default())
+    assert (hear(reply, (), back).invented is None) is true
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("I'll change the reminder next: moved by a week, and pinned to the harbour.", False),
+        ("The session is out of your calendar.", True),
+        ("I moved the reminder by a week, and pinned it to the harbour.", True),
+    ],
+)
+def test_a_participle_goes_with_the_plan_before_it(reply: str, told: bool) -> None:
+    assert hear(reply, facts_of({"deed": "change" if "reminder" in reply else "remove"})).right is told
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        (
+            "I set it for 6:15 pm, in time for the ferry at 7. So, to sum it all up: a reminder at quarter past five.",
+            False,
+        ),
+        ("I set it for 6:15 pm, in time for the ferry at 7. In short: a reminder at 18:15.", True),
+        ("The reminder is set for 6:15 pm. In short: done.", True),
+        ("The reminder is set for 6:15 pm. In short: done, and the one at 8:40 stands.", True),
+    ],
+)
+def test_a_summary_tells_the_time_that_was_told(reply: str, right: bool) -> None:
+    back = Background(known=frozenset({"08:40:00"}))
+    assert hear(reply, facts_of({"deed": "remind"}), back).right is right
