@@ -21,7 +21,7 @@ Nothing was uploaded. With accounts, and with the tag v{version} pushed:
   twine upload {out}/*.whl {out}/*.tar.gz
   gh release create v{version} {out}/*.mcpb {out}/*.whl {out}/*.tar.gz --notes-file CHANGELOG.md
   mcp-publisher publish {out}/server.json
-  docker push {image}"""
+  {container}"""
 
 
 def run(*command: str) -> None:
@@ -87,9 +87,11 @@ def main(out: Path, python: str) -> None:
     if docker and not subprocess.run([docker, "info"], capture_output=True, check=False).returncode:  # noqa: S603
         run(docker, "build", "--tag", image, ".")
         print(f"container: {image}")
+        container = f"docker push {image}"
     else:
         print("container: not built, as docker is not running here")
-    print(UPLOAD.format(version=version, out=out, image=image))
+        container = f"docker build --tag {image} . && docker push {image}"
+    print(UPLOAD.format(version=version, out=out, container=container))
 
 
 if __name__ == "__main__":
