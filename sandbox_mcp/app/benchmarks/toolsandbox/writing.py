@@ -7,7 +7,8 @@ Rows get labels and with them ids of ours. Its own milestones stand beside those
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -22,6 +23,7 @@ from sandbox_mcp.app.benchmarks.toolsandbox.graphs import graph
 from sandbox_mcp.app.benchmarks.toolsandbox.planning import planned
 from sandbox_mcp.app.run.errors import RunError
 from sandbox_mcp.engine.bounded import loads
+from sandbox_mcp.engine.errors import first_line
 from sandbox_mcp.engine.world import to_timestamp
 
 _Json = Mapping[str, Any]
@@ -45,31 +47,54 @@ def write_suite(dumped: _Json, zone: str, out: Path) -> int:
     """Write a suite to a folder; gives the number of scenarios, each of which has eight variants.
 
     Raises:
-        RunError: there is something in the dump unknown here.
+        RunError: there is something in the dump unknown here; nothing is written.
     """
-    import yaml
-
-    scenarios: Mapping[str, _Json] = dumped["scenarios"]
-    bases = [name for name in scenarios if split_name(name)[1] == "base"]
+    with _in_their_form("the dump"):
+        scenarios: Mapping[str, _Json] = dumped["scenarios"]
+        now = datetime.fromisoformat(dumped["now"])
+        bases = [name for name in scenarios if split_name(name)[1] == "base"]
     if not bases:
         raise RunError("the dump has no scenarios")
     families: dict[str, list[dict[str, Any]]] = {}
     for name in bases:
-        base = _Base(name, scenarios, datetime.fromisoformat(dumped["now"]), zone)
-        families.setdefault(base.family, []).append(base.entry())
-    out.mkdir(parents=True, exist_ok=True)
+        with _in_their_form(f"scenario {name!r}"):
+            base = _Base(name, scenarios, now, zone)
+            families.setdefault(base.family, []).append(base.entry())
+    with _in_their_form(f"scenario {bases[0]!r}"):
+        messages = scenarios[bases[0]]["messages"]
+        told = [m["content"] for m in messages if (m["sender"], m["recipient"]) == ("SYSTEM", "AGENT")]
+        texts = {INSTRUCTIONS: "\n\n".join(told) + "\n"}
     for family, entries in families.items():
-        text = yaml.dump(
-            {"family": f"toolsandbox_{family}", "scenarios": entries},
-            Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
-            sort_keys=False, allow_unicode=True, width=120, default_flow_style=None,
-        )  # fmt: skip
-        (out / f"toolsandbox_{family}.yaml").write_text(text, encoding="utf-8")
-    told = [
-        m["content"] for m in scenarios[bases[0]]["messages"] if (m["sender"], m["recipient"]) == ("SYSTEM", "AGENT")
-    ]
-    (out / INSTRUCTIONS).write_text("\n\n".join(told) + "\n", encoding="utf-8")
+        with _in_their_form(f"a scenario of {family}"):
+            texts[f"toolsandbox_{family}.yaml"] = _as_yaml(family, entries)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (out / name).write_text(text, encoding="utf-8", errors="replace")
     return len(bases)
+
+
+def _as_yaml(family: str, entries: Sequence[_Json]) -> str:
+    import yaml
+
+    return yaml.dump(
+        {"family": f"toolsandbox_{family}", "scenarios": entries},
+        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
+        sort_keys=False, allow_unicode=True, width=120, default_flow_style=None,
+    )  # fmt: skip
+
+
+@contextmanager
+def _in_their_form(what: str) -> Generator[None]:
+    """Read a part of a dump, whose form is only ever that of the checkout which made it.
+
+    Raises:
+        RunError: it has another form.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, OverflowError, RecursionError) as error:
+        told = f"{type(error).__name__}: {first_line(error)}" if first_line(error) else type(error).__name__
+        raise RunError(f"{what} has another form than ToolSandbox's scenarios: {told}") from error
 
 
 @dataclass(frozen=True)
