@@ -50,7 +50,8 @@ def turns(path: Path, suite: Suite) -> list[HeardTurn] | None:
     log = read_trajectory(path)
     scenario = suite.get(log.started.scenario)
     spec = SessionSpec(scenario, variant=log.started.variant, seed=log.started.seed)
-    user = ScriptedUser.of(spec.user, scenario.clock)
+    began = log.started.clock
+    user = ScriptedUser.of(spec.user, replace(scenario.clock, now=began["now"], zone=began["zone"]))
     session = Session(spec, user, MemoryLog())
     session.restore(replace(log, started=replace(log.started, digest=scenario.digest)))
     lines = session.dialogue

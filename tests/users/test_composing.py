@@ -415,3 +415,11 @@ def test_a_warning_that_a_deed_is_for_good_is_no_refusal() -> None:
 def test_who_is_asked_to_say_when_something_has_come_about_promises_it() -> None:
     asked = "I can't hear the timer, so could you tell me when it rings?"
     assert hears(asked, wish="Text Tove once the timer has rung.", script=Script()) == "All right, I will."
+
+
+def test_another_number_beside_a_question_for_its_own_contradicts_nothing() -> None:
+    answers = (Answer(("your", "own", "name", "number"), "I'm Saga, and my number is 070-174 06 05."),)
+    asked = "I'm about to text +46 70 174 06 29. I also need your own number to add you as the owner. All right?"
+    said = hears(asked, wish="Text my husband that my phone works.", script=Script(answers))
+    assert said
+    assert not said.startswith("No")

@@ -128,7 +128,7 @@ def contradicted(answers: Iterable[Answer], asking: str, text: str) -> Answer | 
     return next((item for item in hearing(known, asking) if _phones(item.say)), None)
 
 
-_IS_IT_RIGHT = Lazy(r"\b(?:correct|right)\b")
+_IS_IT_RIGHT = Lazy(r"\b(?:correct|(?<!all )(?<!if you are )right)\b")
 
 
 def _phones(text: str) -> frozenset[str]:
