@@ -120,10 +120,10 @@ class _Standing:
         reading, opening = _read(line, self._wish), self._wishes[0] if self._wishes else ""
         if self._declined or reading.act is Act.SMALL:
             words = composing.GOODBYES
-        elif reading.act is Act.GIVES_UP and not reading.has(Act.DELIVERS):
-            words = composing.REGRETS
         elif composing.refused_part(reading, self._wish):
             words = composing.THANKS_FOR_PART
+        elif reading.act is Act.GIVES_UP:
+            words = composing.REGRETS
         elif reading.asks and (line.met or reading.act in (Act.CLOSES, Act.OFFERS)):
             words = composing.ENOUGH
         elif line.met or line.calls or reading.act in (Act.DELIVERS, Act.CLOSES, Act.OFFERS):

@@ -59,12 +59,10 @@ def read_acts(text: str, wish: str, calls: int | None = None, *, met: bool = Fal
     if act in WAITING and _is_general(reading.asking, act):
         told = reading.has(Act.DELIVERS) or bool(calls) or met
         act = Act.CLOSES if told or act is Act.OFFERS else Act.OPEN
-    elif act is Act.OFFERS:
+    elif act is Act.OFFERS or (met and act is Act.LEAVE):
         act = _of_an_offer(reading, wanted, met=met, calls=calls)
     elif act is Act.UNREADABLE and calls and any(char.isdigit() for char in text):
         act = Act.DELIVERS  # a bare value, after a look-up
-    elif met and act is Act.LEAVE:
-        act = Act.OFFERS if reading.asks or _OF_ITSELF.search(reading.asking) else Act.DELIVERS
     elif act is Act.SMALL and calls and reading.has(Act.DELIVERS):
         act = Act.DELIVERS  # praise of the question before its answer
     if met and act in _UNASKED and not reading.asks:
