@@ -142,6 +142,32 @@ def test_one_dial_beside_the_mark_spoils_the_batch() -> None:
     assert score(scenario, but(scenario.solutions[0], {"set_dials": beside})) == 0
 
 
+def without(solution: Solution, tool: str) -> Solution:
+    """A solution without its last call of a tool."""
+    turns = [*solution.turns]
+    place = max(number for number, turn in enumerate(turns) if any(call.tool == tool for call in turn.calls))
+    batches = [*turns[place].batches]
+    batches.pop(max(number for number, (call,) in enumerate(batches) if call.tool == tool))
+    turns[place] = replace(turns[place], batches=tuple(batches))
+    return replace(solution, turns=tuple(turns))
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("choir_hall", "DeleteEvent"),  # of who withdrew
+        ("choir_hall", "CreateEvent"),
+        ("lift_list", "send_message_with_phone_number"),  # to who loses a seat
+        ("recalled_pallets", "block_pallet"),
+        ("tour_calls", "add_reminder"),
+        ("tour_calls", "ModifyEvent"),
+    ],
+)
+def test_one_deed_left_out_spoils_the_whole(name: str, tool: str) -> None:
+    scenario = SUITE.get(f"{name}@2")
+    assert score(scenario, without(scenario.solutions[0], tool)) == 0
+
+
 def test_one_hold_that_is_not_needed_spoils_the_branch() -> None:
     scenario = SUITE.get("credit_holds@1")
     held = [

@@ -221,13 +221,12 @@ class _Hall:
             "milestones": [
                 *({"id": f"password_{key}", "table": "account", "updates": {"account_id": f"@account.{key}", "password": password}} for key in users),
                 *(self._booked(name, slot) for name, slot in final.items() if slot),
-                {**self._booked(self.leaves, self.times[self.leaves]), "transient": True},
             ],
         }  # fmt: skip
 
-    def _booked(self, name: str, slot: datetime | None) -> dict[str, Any]:
+    def _booked(self, name: str, slot: datetime) -> dict[str, Any]:
         """Milestone on the booking of a choir."""
-        ends = slot and slot + timedelta(hours=2)
+        ends = slot + timedelta(hours=2)
         cells = {"account": "@account.hall", "name": {"exact": name}, "event_type": "event", "start_time": slot, "end_time": ends}  # fmt: skip
         return {"id": f"booked_{name.lower()}", "table": "event", "adds": cells}
 
