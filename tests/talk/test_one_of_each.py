@@ -16,7 +16,7 @@ OF_EACH = {
     "deed table": r"\"send\": \"send text message",
     "list of refusals": r"unable\|impossible",
 }
-LINES, PATTERNS = 4334, 156
+LINES, PATTERNS = 4332, 156
 """The lines that talk and claims have together, and their patterns, which may only shrink: the aim is 3,500 and 150,
 not met yet."""
 

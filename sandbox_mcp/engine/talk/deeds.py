@@ -69,8 +69,6 @@ OWN_WORK = one_of(
     "reply log"
 )
 """Verbs that people also use of their own work (added up, started with); what they were done to decides."""
-LIGHT = one_of("put")
-"""Verbs for deeds of many kinds, which no tool needs to declare."""
 _IRREGULAR: Mapping[str, str] = {
     "send": "sent", "tell": "told", "set": "set", "let": "let", "put": "put", "get": "got", "write": "wrote",
     "make": "made", "take": "took", "give": "gave", "pay": "paid", "buy": "bought", "unsend": "unsent",
@@ -184,10 +182,7 @@ VERBS_KNOWN = frozenset(verb for row in VERBS.values() for verb in row.split())
 def denying(kinds: tuple[str, ...]) -> Lazy:
     """Verbs of some kinds in any form, as a denial has them."""
     words = {stem(verb) for kind in kinds for verb in VERBS.get(kind, "").split()}
-    more = {
-        "send": "let|reach|sent|told", "remind": "sav|creat|put|add", "add": "put", "remove": "get rid",
-        "timer": "running",
-    }  # fmt: skip
+    more = {"send": "let|reach|sent|told", "remind": "sav|creat|put|add", "remove": "get rid", "timer": "running"}
     rows = [*sorted(map(re.escape, words)), *(more[kind] for kind in kinds if kind in more)]
     return Lazy(rf"\b(?:{'|'.join(rows)})\w*")
 
