@@ -17,12 +17,13 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 
 from bench.load import ROOT
 from bench.server import cpu_of, free_port, rss_of
@@ -144,31 +145,48 @@ def in_process() -> float:
     return count / (time.process_time() - begun)
 
 
-async def held(url: str, count: int, pids: Sequence[int]) -> tuple[float, float, float]:
-    """Hold so many episodes open: KB for each, and the median and 99th percentile of seconds that a step takes."""
-    before = sum(map(rss_of, pids))
-    sockets: list[ClientConnection] = []
-    for start in range(0, count, 25):
-        batch = range(start, min(start + 25, count))
-        opened = [
-            connect(url, additional_headers=TOKEN, compression=None, ping_interval=None, open_timeout=100)
-            for _ in batch
-        ]
-        sockets += await asyncio.gather(*opened)
-        await asyncio.gather(*(_asked(one, OURS[0]) for one in sockets[start:]))
-    each = (sum(map(rss_of, pids)) - before) / count / 1024
-    taken: list[float] = []
+@dataclass(frozen=True, slots=True)
+class HeldOpen:
+    """So many episodes open at once: KB for each, seconds of a step, and connections that had to be tried again."""
 
-    async def stepping(mine: Sequence[ClientConnection]) -> None:
+    count: int
+    kilobytes: float
+    median: float
+    late: float
+    again: int
+
+
+async def held(url: str, counts: Sequence[int], pids: Sequence[int]) -> AsyncIterator[HeldOpen]:
+    """Hold more and more episodes open, and take a step in each of them, 16 at a time, for each of the counts."""
+    before, again = sum(map(rss_of, pids)), 0
+    sockets: list[ClientConnection] = []
+
+    async def opened() -> ClientConnection:
+        nonlocal again
+        for _ in range(20):
+            with suppress(InvalidStatus, TimeoutError, OSError):  # a head that is late on a busy machine is refused
+                return await connect(
+                    url, additional_headers=TOKEN, compression=None, ping_interval=None, open_timeout=100
+                )
+            again += 1
+        raise RuntimeError("a connection was refused 20 times")
+
+    async def stepping(mine: Sequence[ClientConnection], taken: list[float]) -> None:
         for connection in mine:
             begun = time.perf_counter()
             await _asked(connection, OURS[1])
             taken.append(time.perf_counter() - begun)
 
-    await asyncio.gather(*(stepping(sockets[number::16]) for number in range(16)))
+    for count in sorted(counts):
+        while len(sockets) < count:
+            new = await asyncio.gather(*(opened() for _ in range(min(16, count - len(sockets)))))
+            await asyncio.gather(*(_asked(one, OURS[0]) for one in new))
+            sockets += new
+        each = (sum(map(rss_of, pids)) - before) / count / 1024
+        taken: list[float] = []
+        await asyncio.gather(*(stepping(sockets[number::16], taken) for number in range(16)))
+        yield HeldOpen(count, each, statistics.median(taken), sorted(taken)[int(count * 0.99)], again)
     await asyncio.gather(*(one.close() for one in sockets))
-    ordered = sorted(taken)
-    return each, statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
 
 
 async def _asked(connection: ClientConnection, message: object) -> None:
@@ -177,11 +195,27 @@ async def _asked(connection: ClientConnection, message: object) -> None:
         raise RuntimeError("a step was refused")
 
 
+async def _memory(url: str, counts: Sequence[int], pids: Sequence[int]) -> BudgetRow:
+    """Print what steps take with so many open, and give the memory of one."""
+    found = [one async for one in _told(held(url, counts, pids))][-1]
+    told = f"{found.kilobytes:.1f} KB"
+    return BudgetRow("memory of an open episode", told, f"<= {KILOBYTES} KB", found.kilobytes / KILOBYTES)
+
+
+async def _told(found: AsyncIterator[HeldOpen]) -> AsyncIterator[HeldOpen]:
+    async for one in found:
+        step = f"a step takes {one.median * 1000:.1f} ms, 99th percentile {one.late * 1000:.1f} ms"
+        print(f"{one.count} open: {step}, {one.kilobytes:.1f} KB each; {one.again} connections tried again", flush=True)
+        yield one
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print the budgets."""
     parser = ArgumentParser("python -m bench training", description=__doc__)
     parser.add_argument("--openenv", metavar="PYTHON", help="the Python of an environment with openenv")
-    parser.add_argument("--open", type=int, default=1000, metavar="N", help="episodes held open (default 1000)")
+    parser.add_argument(
+        "--open", type=int, nargs="+", default=[1000], metavar="N", help="episodes held open, in turn (default 1000)"
+    )
     parser.add_argument("--workers", type=int, default=1, metavar="W", help="worker processes (default 1)")
     options = parser.parse_args(arguments)
     rows: list[BudgetRow] = []
@@ -190,7 +224,7 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as logs:
         ours = [
             *(sys.executable, "-m", "sandbox_mcp.app.cli", "serve", "--http", "--port", str(port), "--log-dir", logs),
-            *("--max-sessions", str(max(5000, options.open)), "--workers", str(options.workers)),
+            *("--max-sessions", str(max(5000, *options.open)), "--workers", str(options.workers)),
         ]
         with started(ours, port) as server:
             url, echo = f"ws://127.0.0.1:{port}/openenv/phone/ws", f"ws://127.0.0.1:{echo_port}/ws"
@@ -209,11 +243,7 @@ def main(arguments: Sequence[str]) -> None:
             ratio = statistics.median(wire / inside for wire, inside in pairs)
             told = f"{ratio:.2f}x, {statistics.median(wire for wire, _ in pairs) * 1000:.1f} ms"
             rows.append(BudgetRow("CPU over a wire beside in process", told, f"<= {OVER_WIRE:g}x", ratio / OVER_WIRE))
-            each, median, late = asyncio.run(held(url, options.open, pids))
-            print(f"{options.open} open: a step takes {median * 1000:.1f} ms, 99th percentile {late * 1000:.1f} ms")
-            rows.append(
-                BudgetRow("memory of an open episode", f"{each:.1f} KB", f"<= {KILOBYTES} KB", each / KILOBYTES)
-            )
+            rows.append(asyncio.run(_memory(url, options.open, pids)))
     show("Training", rows)
 
 
