@@ -110,3 +110,33 @@ def test_a_session_answers_whatever_its_agent_sends(door: Door, message: Any, me
     sound = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": ENVELOPE}}
     listing = {**ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
     assert asked(door, "POST", path, json.dumps(sound).encode(), listing) == 200
+
+
+HOSTED = st.sampled_from(
+    [
+        ("tools/call", {"name": "list_scenarios", "arguments": {"search": "wifi"}}),
+        ("tools/call", {"name": "start_scenario", "arguments": {"name": "wifi_off"}}),
+        ("tools/call", {"name": "send_message_to_user", "arguments": {"content": "Wifi is off."}}),
+        ("tools/call", {"name": "end_scenario", "arguments": {}}),
+        ("resources/read", {"uri": "ui://sandbox-mcp/session"}),
+        ("prompts/get", {"name": "run_scenario", "arguments": {"name": "wifi_off"}}),
+    ]
+)
+
+
+@BOUNDED
+@given(data=st.data(), hosted=HOSTED)
+def test_the_lobby_answers_whatever_its_host_sends(
+    door: Door, data: st.DataObject, hosted: tuple[str, dict[str, Any]]
+) -> None:
+    method, params = hosted
+    told = data.draw(changed(params))
+    with_envelope = {**told, "_meta": ENVELOPE} if isinstance(told, dict) else told
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": with_envelope}).encode()
+    name = told.get("name") if isinstance(told, dict) else None
+    named = {"mcp-name": name} if isinstance(name, str) and name.isascii() and name.isprintable() and name else {}
+    headers = {**ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": method, **named}
+    assert asked(door, "POST", "/mcp", body, headers) < 500
+    sound = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": ENVELOPE}}
+    listing = {**ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
+    assert asked(door, "POST", "/mcp", json.dumps(sound).encode(), listing) == 200
