@@ -13,6 +13,7 @@ from sandbox_scenarios.hard.papers import day
 from sandbox_scenarios.hard.story import Story, call
 
 TOWNS = ("Plau", "Waren", "Lychen", "Templin", "Teterow", "Malchow", "Rheinsberg")
+NICKNAMES = ("sunny", "oakhill", "tinker", "chess", "northwind", "paddle", "lark", "office", "home", "marmalade")
 HOSTS = ("post.example", "mail.example", "inbox.example", "letters.example")
 YEARS = 8
 """Years for which a bill is kept, after that in which it was written."""
@@ -120,9 +121,12 @@ class _Cards:
         self._boxes = draw.sample(range(10, 9999), 1200)
 
     def mail(self, one: str, other: str) -> str:
-        """An address."""
-        made = f"{one[:3]}{other[:3]}{self._boxes.pop()}".lower()
-        return f"{made}@{self.story.draw.choice(HOSTS)}"
+        """An address in one of the forms that people choose; few of them tell whose it is."""
+        draw, box = self.story.draw, self._boxes.pop()
+        made = draw.choice(
+            (f"{one[:3]}{other[:3]}", f"{other[0]}.{one[:2]}", draw.choice(NICKNAMES), draw.choice(NICKNAMES))
+        )
+        return f"{made}{box}".lower() + f"@{draw.choice(HOSTS)}"
 
     def phone(self) -> str:
         """A number, as digits after the country code."""
