@@ -225,7 +225,7 @@ class _Lifts:
             for place, (at, row) in enumerate(rows) if at >= 510
         ]  # fmt: skip
         loser = contacts[self.loses]["phone_number"]
-        fewer = self._text(contacts, f"driver_{self.small}", stranger, day + timedelta(minutes=NOON + 3), "I am so sorry, my niece comes too: I have one seat fewer than I thought.")  # fmt: skip
+        fewer = self._text(contacts, f"driver_{self.small}", stranger, day + timedelta(minutes=NOON, seconds=1), "I am so sorry, my niece comes too: I have one seat fewer than I thought.")  # fmt: skip
         events.append({"id": "fewer", "when": {"table": "messaging", "has": {"recipient_phone_number": loser, "content": f"Car {self.small}"}}, "adds": {"messaging": {"fewer": fewer}}, "notice": f"A new text message has come from {fewer['sender_phone_number']}."})  # fmt: skip
         order = list(contacts)
         draw.shuffle(order)
