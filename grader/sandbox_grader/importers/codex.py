@@ -26,7 +26,6 @@ from sandbox_grader.importers.reading.values import decode, stated
 from sandbox_mcp.engine.plurals import counted
 
 ITEM, HEAD, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
-KINDS = frozenset({ITEM, HEAD, EVENT, TURN, COMPACTED})
 _HEADING: Final = re.compile(
     r"(?:[A-Z][A-Za-z ]{1,30}: [^\n]{0,80}\n|Process exited with code -?\d{1,9}\n|Process running [^\n]{0,80}\n){1,8}"
     r"Output:\n?"
@@ -68,7 +67,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
 def _lines(loaded: Loaded, path: Path) -> tuple[list[JsonNode], Loaded]:
     lines = [node for node in loaded.nodes if node.is_object]
     if any("record_type" in line.members() for line in lines):
-        lines = [_enveloped(line) for line in lines if "record_type" not in line.members()]
+        bare = [line for line in lines if "record_type" not in line.members()]  # as versions before 0.44 wrote
+        lines = [replace(line, value={"type": ITEM if _kind(line) else HEAD, "payload": line.value}) for line in bare]
     if not any(_kind(line) in (HEAD, ITEM) for line in lines):
         printed = any(_kind(line) == "thread.started" for line in lines)
         problem = f"is not a rollout of Codex: none of its lines is of the type {HEAD!r} or {ITEM!r}" + (
@@ -78,11 +78,6 @@ def _lines(loaded: Loaded, path: Path) -> tuple[list[JsonNode], Loaded]:
         )
         raise ImportFormatError(str(path), None, problem)
     return lines, loaded
-
-
-def _enveloped(line: JsonNode) -> JsonNode:
-    """A line of the versions before 0.44, which wrote the session's head and the items without an envelope."""
-    return replace(line, value={"type": ITEM if _kind(line) else HEAD, "payload": line.value})
 
 
 def _head_of(lines: Sequence[JsonNode]) -> JsonNode:
@@ -138,7 +133,7 @@ def _play(builder: SessionBuilder, lines: list[JsonNode], subs: list[list[JsonNo
 
 def _lose_unknown(lines: list[JsonNode], builder: SessionBuilder) -> None:
     for kind, times in Counter(map(_kind, lines)).items():
-        if kind not in KINDS:
+        if kind not in (ITEM, HEAD, EVENT, TURN, COMPACTED):
             builder.lose(f"lines of type {kind!r} ({times})", "what the host noted for itself is not kept")
 
 

@@ -117,8 +117,8 @@ def _session(log: JsonNode, sample: JsonNode, builder: SessionBuilder, names: Na
         messages = given.items() if given.is_array else [given.child("", {"role": "user", "content": given.string()})]
     _Player(builder, events).play(messages)
     asked = sum(event.members().get("event") == "model" for event in events)
-    for used in sample.need("model_usage").each_member() if sample.object_at("model_usage") else ():
-        builder.spend(used, requests=asked)
+    for model in sample.members_at("model_usage"):
+        builder.spend(sample.need("model_usage").get(model), requests=asked)
         asked = 0  # which model was asked how often is not told
     name = names.unique(stem(log.path), task, id_, f"epoch{epoch}")
     return builder.finish(name, *_end(log, sample, builder))

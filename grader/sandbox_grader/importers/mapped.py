@@ -157,19 +157,22 @@ def formats() -> Mapping[str, LogMapping]:
     return {name: _mapping(data, f"format {name}") for name, data in _yaml(FORMATS).items() if name != OTHERS}
 
 
+@lru_cache(maxsize=1)
+def _marks() -> list[tuple[str, str, Any]]:
+    """Formats, places by which they are recognised, and what has to stand there, None for anything."""
+    given = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
+    marks = ((name, mark if is_object(mark) else {str(mark): None}) for name, of_it in given.items() for mark in of_it)
+    return [(name, place, wanted) for name, mark in marks for place, wanted in mark.items()]
+
+
 def recognised(node: JsonNode) -> str | None:
     """The format that a document, a line, or an array of either is most likely of; None without the marks of any."""
-    marks = {name: mapping.marks for name, mapping in formats().items()} | _yaml(FORMATS)[OTHERS]
-    found = (name for name, of_it in marks.items() if any(_is_marked(node, mark) for mark in of_it))
+    for name, place, wanted in _marks():
+        if any(wanted is None or _fits(at.value, wanted) for at in _all(node, place)):
+            return name
     array = node.sole_array()
     inside = (recognised(item) for item in array.items()[:FIRST]) if array is not None else ()
-    return next(found, None) or next(filter(None, inside), None)
-
-
-def _is_marked(node: JsonNode, mark: str | Conditions) -> bool:
-    """True if a place of a mark is there, or has one of the values that the mark wants."""
-    wanted: Conditions = mark if is_object(mark) else {str(mark): None}
-    return any(value is None or _fits(at.value, value) for place, value in wanted.items() for at in _all(node, place))
+    return next(filter(None, inside), None)
 
 
 def _yaml(path: Path) -> Any:

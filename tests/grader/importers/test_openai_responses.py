@@ -356,3 +356,15 @@ def test_a_rollout_may_have_a_type_of_its_own() -> None:
     answered = {"output": [{"type": "message", "role": "assistant", "content": "Done."}]}
     [session] = read("nemo-gym", {"type": "comparison", "responses_create_params": asked, "response": answered})
     assert len(said(session)) == 2
+
+
+def test_a_result_before_its_call_is_its_result() -> None:
+    session = read_one("openai-responses", [ASK, got("c"), use("c"), tell()])
+    assert [call.result for call in calls(session)] == [4]
+    assert "no call is open" not in lost(session)
+
+
+def test_a_second_result_of_a_call_is_not_that_of_the_next_with_its_id() -> None:
+    session = read_one("openai-responses", [ASK, use("c"), got("c"), got("c", "5"), use("c"), got("c", "6"), tell()])
+    assert [call.result for call in calls(session)] == [4, 6]
+    assert 'a result of "c", of which no call is open' in lost(session)

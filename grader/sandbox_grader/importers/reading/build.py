@@ -103,8 +103,8 @@ class SessionBuilder:
     """Collects what an importer finds of one session and puts it into our form."""
 
     __slots__ = (
-        "_aside", "_batches", "_certain", "_checked", "_events", "_free", "_guessed", "_ids", "_naive", "_open",
-        "_spent", "_times", "_tools", "_undeclared", "head", "losses", "origin",
+        "_aside", "_batches", "_certain", "_checked", "_early", "_events", "_free", "_guessed", "_ids", "_naive",
+        "_open", "_spent", "_times", "_tools", "_undeclared", "head", "losses", "origin",
     )  # fmt: skip
 
     def __init__(self, format_: str, file: str, scenario: str, losses: Sequence[Loss] = ()) -> None:
@@ -115,6 +115,7 @@ class SessionBuilder:
         self._times: list[float | None] = []
         self._spent: dict[str, float] = {}
         self._open: list[OpenCall] = []
+        self._early: dict[str, tuple[str | JsonNode, CallOutcome]] = {}
         self._ids: dict[str, int] = {}
         self._certain: set[int] = set()
         self._free: set[int] = set()
@@ -235,6 +236,8 @@ class SessionBuilder:
             self._free.add(opened.index)
         self._events.append(call)
         self._open.append(opened)
+        if id_ in self._early:
+            self.answer(opened, self._early.pop(id_)[1])
         return opened
 
     def answer(self, opened: OpenCall, outcome: CallOutcome) -> None:
@@ -258,9 +261,10 @@ class SessionBuilder:
         opened = self.find(id_, name)
         if opened is None and id_ is None and name is None:
             self.lose(where, "a result that does not say of which call it is was dropped")
+        elif opened is None and id_ is not None and id_ not in self._ids:
+            self._early[id_] = (where, outcome)  # its call may stand behind it
         elif opened is None:
-            of = shown(name if id_ is None else id_)
-            self.lose(where, f"a result of {of}, of which no call is open, was dropped")
+            self.lose(where, f"a result of {shown(id_ or name)}, of which no call is open, was dropped")
         else:
             self.answer(opened, outcome)
 
@@ -362,6 +366,8 @@ class SessionBuilder:
 
     def finish(self, name: str, end: EndReason | None, detail: str | None = None) -> Imported:
         """The session. ``end`` is None where the source does not show that it ended where the log stops."""
+        for id_, (where, _) in self._early.items():
+            self.lose(where, f"a result of {shown(id_)}, of which no call is open, was dropped")
         for opened in list(self._open):
             self.answer(opened, CallOutcome(meta={"result_missing": True}))
             self.lose(f"event {opened.index + 1}", f"the result of {opened.name!r} is missing")

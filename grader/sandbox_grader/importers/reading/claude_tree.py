@@ -103,8 +103,7 @@ QUEUED = "queue-operation"
 def lines_of(nodes: Sequence[JsonNode], left_out: list[JsonNode]) -> Iterator[TreeLine]:
     """The lines that have a place in the forest: those with a ``uuid``, and messages without one, in file order.
 
-    A host that goes on with a session writes its lines again. Those that have a ``uuid`` again with another message go
-    to ``left_out``, and so does what is no line of a host.
+    A host that goes on with a session writes its lines again. To ``left_out`` go broken ones, and other words of one.
     """
     seen: dict[str, Any] = {}
     last: str | None = None

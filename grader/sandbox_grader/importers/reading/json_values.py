@@ -99,12 +99,9 @@ class JsonNode:
 
     def sole_array(self) -> "JsonNode | None":
         """This array, or the array that is the one member of this object; None for anything else."""
-        inner = self.each_member() if self.is_object and len(self.value) == 1 else [self]
-        return inner[0] if inner[0].is_array else None
-
-    def each_member(self) -> list["JsonNode"]:
-        """The values of the object this is. Raises ImportFormatError for anything else."""
-        return [self.child(name, value) for name, value in self.members().items()]
+        [name] = self.value if self.is_object and len(self.value) == 1 else [None]
+        found = self if name is None else self.child(name, self.value[name])
+        return found if found.is_array else None
 
     def string(self) -> str:
         """The string this is. Raises ImportFormatError for anything else."""
