@@ -13,9 +13,13 @@ from sandbox_scenarios.personas import MANNERS, PUSHES, applies, in_persona, ins
 from sandbox_scenarios.variants import is_under_faults, personas_in, undisturbed, with_persona, without_faults
 
 from sandbox_mcp.app.run.evaluate import evaluate
+from sandbox_mcp.engine.trajectory import read_trajectory
+from sandbox_mcp.engine.trajectory.finding import find_logs
+from sandbox_mcp.play.session.replay import differences
 from sandbox_mcp.play.users import Line, ScriptedUser
 from sandbox_mcp.play.users.llm import prompt
 from tests.each import each
+from tests.suite import SUITE
 
 WISH = "Move the meeting on Thursday the 16th to the canteen."
 SPEC = UserSpec(
@@ -209,3 +213,15 @@ def test_a_talkative_user_does_not_say_the_same_aside_twice_in_a_row() -> None:
     assert first
     assert second
     assert first.split(". ")[-1] != second.split(". ")[-1]
+
+
+def test_a_run_under_personas_is_replayed_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    personas = ["vague", "pushes"]
+    first = evaluate("reference", selectors=SAMPLE[:2], persona=personas, out=tmp_path / "run")
+    again = evaluate("reference", selectors=SAMPLE[:2], persona=personas, out=tmp_path / "run")
+    logs = list(find_logs([tmp_path / "run"]))
+    assert [one.session for one in first.sessions] == [one.session for one in again.sessions]
+    assert len(logs) == 4
+    for path in logs:
+        log = read_trajectory(path)
+        assert not list(differences(log, SUITE.get(log.started.scenario)))

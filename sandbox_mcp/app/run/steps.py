@@ -299,6 +299,8 @@ def in_words(answer: StepAnswer, next_steps: str) -> str:
         parts += ["", f"USER SAYS: {answer['user']}"]
     elif answer.get("user") is not None:
         parts.append(f"USER SAYS: {with_notices(answer['user'], answer['notices'])}")
+    if answer.get("parting"):
+        parts.append(f"USER SAYS: {answer['parting']}")
     parts += [_line_in_words(line) for line in answer.get("so_far", ())]
     parts += [_result_in_words(result) for result in answer.get("results", ())]
     if answer["over"]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from sandbox_scenarios.model import Scenario
+from sandbox_scenarios.personas import user_of
 from sandbox_scenarios.stage import Stage, failed
 from sandbox_scenarios.variants import actions
 
@@ -106,7 +107,7 @@ def _unlike_scenario(trajectory: Trajectory, scenario: Scenario) -> Iterator[Rep
             {tool.name: [tool.tool, tool.action] for tool in started.tools},
             {name: [tool.name, tool.action] for name, tool in offered.items()},
         ),
-        *([("user's first words", said[0].content, scenario.user.opening)] if said else []),
+        *([("user's first words", said[0].content, user_of(scenario, started.variant).opening)] if said else []),
     ]
     yield from unlike(0, values)
     opening = started.world or {}
