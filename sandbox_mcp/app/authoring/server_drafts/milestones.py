@@ -32,7 +32,7 @@ KINDS = ("adds", "updates", "removes")
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFact:
+class _Told:
     """A fact that a reply has to state, as a file has it, and a sentence that states it."""
 
     asked: Any
@@ -50,7 +50,7 @@ class DraftMilestones:
 def milestones_of(usable: Usable, said: str, *, observed: bool) -> DraftMilestones:
     """The milestones of some steps; ``said`` is what the user says, ``observed`` if anything shows the state."""
     entries: list[dict[str, Any]] = []
-    facts: list[ToldFact] = []
+    facts: list[_Told] = []
     looks: list[str] = []
     for step, once, again in zip(usable.steps, usable.once, usable.again, strict=True):
         name = free_name(snake(step.tool.name), [str(entry["id"]) for entry in entries])
@@ -191,18 +191,18 @@ def _new_part(now: str, before: str, arguments: Mapping[str, Any]) -> str:
     return next((line for line in fresh if len(line) <= LONG), "")
 
 
-def _told(step: DraftStep, once: StepPlayed, again: StepPlayed, said: str) -> ToldFact | None:
+def _told(step: DraftStep, once: StepPlayed, again: StepPlayed, said: str) -> _Told | None:
     """The fact of a look: yes or no where the tool asks, otherwise a value, otherwise that nothing is there."""
     question = words_of(step.tool.name)[:1] and words_of(step.tool.name)[0] in _QUESTIONS
     answer = _yes_or_no(step, once, again)
     if answer is not None and question:
         return answer
     if fact := _fact(once, again, said):
-        return ToldFact([fact], f"It says: {fact}.")
-    return answer or (ToldFact([*_NOTHING], "There is nothing.") if _is_empty(once) and _is_empty(again) else None)
+        return _Told([fact], f"It says: {fact}.")
+    return answer or (_Told([*_NOTHING], "There is nothing.") if _is_empty(once) and _is_empty(again) else None)
 
 
-def _yes_or_no(step: DraftStep, once: StepPlayed, again: StepPlayed) -> ToldFact | None:
+def _yes_or_no(step: DraftStep, once: StepPlayed, again: StepPlayed) -> _Told | None:
     """The one truth value of an answer, which must be the same in both plays."""
     found, there = ([*_truths(answered(played.result))] for played in (once, again))
     if len(found) != 1 or found != there:
@@ -210,7 +210,7 @@ def _yes_or_no(step: DraftStep, once: StepPlayed, again: StepPlayed) -> ToldFact
     name, value = found[0]
     topic = [word for word in words_of(name or step.tool.name) if word not in LOOKING and len(word) > 1]
     about = [" ".join(topic)] if topic else []
-    return ToldFact({"polarity": "yes" if value else "no", "about": about}, "Yes." if value else "No.")
+    return _Told({"polarity": "yes" if value else "no", "about": about}, "Yes." if value else "No.")
 
 
 def _truths(value: Any, name: str = "") -> Iterator[tuple[str, bool]]:

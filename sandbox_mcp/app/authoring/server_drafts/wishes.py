@@ -67,7 +67,7 @@ _AFTER_NOUN = (
 
 
 @dataclass(frozen=True, slots=True)
-class DraftWish:
+class _Wish:
     """What a person asks for: ``asked`` begins with a verb, ``facts`` are whole sentences with the other values."""
 
     tool: str
@@ -88,7 +88,7 @@ class DraftWish:
         return " ".join((f"After that, please {self.asked}.", *self.facts))
 
 
-def wish_for(step: DraftStep) -> DraftWish:
+def wish_for(step: DraftStep) -> _Wish:
     """The wish that one call fulfils."""
     asked = _without_means(_verb_phrase(step), step)
     left: dict[str, DraftValue] = {}
@@ -99,7 +99,7 @@ def wish_for(step: DraftStep) -> DraftWish:
         else:
             asked = woven
     asked = re.sub(r"\b(a|an|the) (?:specific|specified|given|particular) (?=(\w))", _article, asked)
-    return DraftWish(step.tool.name, asked, tuple(_facts(step, left)), step.acts)
+    return _Wish(step.tool.name, asked, tuple(_facts(step, left)), step.acts)
 
 
 def said_value(value: Any) -> str:
