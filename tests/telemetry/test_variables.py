@@ -1,8 +1,12 @@
 """What the standard variables ask for, and that nothing is exported, imported or paid where they ask for nothing."""
 
+import logging
 import subprocess
 import sys
 
+import pytest
+
+from sandbox_mcp.play.telemetry.pipeline import _Failures
 from sandbox_mcp.play.telemetry.variables import SIGNALS, protocol, shows_content, wanted
 from tests.each import each
 
@@ -61,3 +65,17 @@ def test_where_nothing_is_asked_for_nothing_of_it_is_imported() -> None:
         "1.0",
         "['sandbox_mcp.play.telemetry.requests', 'sandbox_mcp.play.telemetry.variables']",
     ]
+
+
+def test_what_a_collector_answers_is_shown_in_a_line_without_control_characters(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    heard = _Failures()
+    heard.own = True
+    with caplog.at_level(logging.WARNING):
+        heard.emit(
+            logging.LogRecord("opentelemetry.exporter.x", logging.WARNING, "", 0, "\x00\x1b[2J\n" * 999, (), None)
+        )
+    [told] = caplog.messages
+    assert len(told) < 500
+    assert told.isprintable()

@@ -28,6 +28,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExport
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 from sandbox_mcp import __version__
+from sandbox_mcp.engine.shown import neutral
 from sandbox_mcp.play.telemetry.variables import PROTOCOLS, Signal, protocol, shows_content
 
 logger = logging.getLogger("sandbox_mcp.play.telemetry")
@@ -113,6 +114,10 @@ class Exporting:
                 return
 
 
+LONGEST_COMPLAINT = 300
+"""Characters of a complaint that are shown."""
+
+
 class _Failures(logging.Handler):
     """Hears what the SDK complains of. Where the process is ours it is told once, and shows nowhere else."""
 
@@ -128,8 +133,10 @@ class _Failures(logging.Handler):
             self.failed.set()
         if self.own and not self._told:
             self._told = True
+            complaint = neutral(record.getMessage())  # which may quote what a collector sent
             logger.warning(
-                "sandbox-mcp: telemetry is not all exported, and everything else goes on: %s", record.getMessage()
+                "sandbox-mcp: telemetry is not all exported, and everything else goes on: %s",
+                complaint.replace("\n", " ")[:LONGEST_COMPLAINT],
             )
 
 
