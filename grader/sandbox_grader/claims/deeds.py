@@ -206,7 +206,7 @@ class DeedsOfWorld:
                 continue
             said = {spoken.base_of(words.partition(" ")[0].lower()) for words in tool.said}
             usual = {verb for kind in kinds[tool.name] for verb in spoken.VERBS.get(kind, "").split()}
-            for verb in (said or usual) | (usual & {"put"}):  # people put what tools add or set
+            for verb in said or usual:
                 verbs.setdefault(verb, set()).add(tool.name)
                 nouns.setdefault(verb, set()).update(_nouns(tool))
         return cls({verb: frozenset(names) for verb, names in verbs.items()}, kinds,

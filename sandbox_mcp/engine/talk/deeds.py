@@ -15,8 +15,8 @@ from sandbox_mcp.engine.talk.patterns import Lazy, one_of
 
 VERBS: Mapping[str, str] = {
     "send": "send text message email mail forward notify inform reply deliver relay tell",
-    "remind": "schedule remind set put",
-    "add": "add save store create enter register put",
+    "remind": "schedule remind set",
+    "add": "add save store create enter register",
     "remove": "remove delete erase clear cancel unsend empty wipe",
     "change": "change update modify edit move reschedule postpone rename correct adjust shift swap replace extend "
     "reset mark relabel complete shorten",
@@ -64,7 +64,7 @@ _DONE = (
     r"|everything (?:is|worked)|as (?:you )?(?:asked|requested|wished|agreed)|hecho|listo|erledigt|fertig|fait"
 )
 OWN_WORK = one_of(
-    "set put add save store create enter register move change update modify edit correct adjust shift swap replace "
+    "set add save store create enter register move change update modify edit correct adjust shift swap replace "
     "extend reset mark clear remove empty wipe start stop pause turn switch unlock relay deliver cancel complete tell "
     "reply log"
 )

@@ -126,7 +126,6 @@ def test_a_day_that_has_begun_counts() -> None:
 @pytest.mark.parametrize(
     ("reply", "true"),
     [
-        ("I put a reminder into your phone for that.", False),
         ("I switched wifi on. I also set a reminder for it.", False),
         ("I've put wifi back on.", True),
         ("I put it together from two sources.", True),
