@@ -33,7 +33,7 @@ CHATTER = (
     "What a goal last week!", "Who brings the flag?", "See you at the gate.", "My scarf is still in your hall.",
     "Is the match on television?", "Good luck to us all!", "My bike has a flat tyre.",
 )  # fmt: skip
-Seats = dict[str, int]
+LiftSeats = dict[str, int]
 """Car by person, 0 for none."""
 
 
@@ -107,7 +107,7 @@ class _Lifts:
         self.proxy.wrote = [(minutes["open"].pop(), 1, "")]
         self.minutes = minutes
 
-    def seated(self, rules: frozenset[str]) -> Seats:
+    def seated(self, rules: frozenset[str]) -> LiftSeats:
         """Who sits in which car by these of the rules; who asked for nothing is left out."""
         asked: list[tuple[int, int, str, _Rider]] = []
         everybody = [*self.riders, *([] if "whom" in rules else [self.proxy])]
@@ -125,7 +125,7 @@ class _Lifts:
             if last[1]:
                 asked.append((turn, last[1], f"rider_{number}" if rider is not self.proxy else "proxy", rider))
         left = [self._room(car, rules) for car in self.cars]
-        found: Seats = {}
+        found: LiftSeats = {}
         for _, seats, label, rider in sorted(asked, key=lambda one: one[:3]):
             needed = seats if "pair" in rules else 1
             fitting = [

@@ -36,7 +36,7 @@ SPARE = 12
 """Calls that an agent has beside those of the reference."""
 FORM = "%Y-%m-%d %H:%M:%S"
 Offers = tuple[datetime, datetime]
-Calls = dict[str, datetime | None]
+TourCalls = dict[str, datetime | None]
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class _Tour:
     def _fits(self, slot: datetime, last: int, rules: frozenset[str]) -> bool:
         return _fits(slot, (self.monday, self.second, last), rules & {"there", "pause", "hours"})
 
-    def booked(self, rules: frozenset[str], *, late: bool = True) -> Calls:
+    def booked(self, rules: frozenset[str], *, late: bool = True) -> TourCalls:
         """Calls in the end by these of the rules, None for people who get none; ``late`` with the text that comes late."""
         asked: dict[str, tuple[datetime, Offers]] = {}
         for person in self.people:
@@ -172,7 +172,7 @@ class _Tour:
             asked[person.name] = wrote[-1 if "last" in rules else 0]
         order = sorted(asked, key=(lambda name: asked[name][0]) if "turn" in rules else (lambda name: name))
         taken = [*self.busy] if "busy" in rules else []
-        found: Calls = {}
+        found: TourCalls = {}
         for changes in (False, True) if "moved" in rules else (False,):
             for name in order:
                 slots = [self._heard(slot, name, rules) for slot in asked[name][1]]

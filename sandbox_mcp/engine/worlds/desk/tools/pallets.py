@@ -8,14 +8,14 @@ from sandbox_mcp.engine.worlds.desk.world import desk
 GROUP = "pallets"
 
 
-class Pallets(PageOfRows):
+class _Pallets(PageOfRows):
     """Pallets by number."""
 
     rows: list[Pallet]
 
 
 @desk.query(group=GROUP)
-def list_pallets(tx: Tx, item: str = "", hall: str = "", status: str = "", page: int = 1) -> Pallets:
+def list_pallets(tx: Tx, item: str = "", hall: str = "", status: str = "", page: int = 1) -> _Pallets:
     """List pallets, by number. What their labels say is not on the list.
 
     Args:
