@@ -73,7 +73,7 @@ def metric(name: str, likeness: str = DEFAULT) -> Metric:
 def usable_outside(names: Iterable[str]) -> list[Metric]:
     """Those of these families of other packages that can be used here, where nobody asked for them."""
     found = found_outside(GROUP, FAMILIES)
-    return [Unasked(metric(name)) for name in names if name in found and name not in unusable()]
+    return [_Unasked(metric(name)) for name in names if name in found and name not in unusable()]
 
 
 @cache
@@ -88,7 +88,7 @@ def unusable() -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-class Unasked(Metric):
+class _Unasked(Metric):
     """A family of another package that nobody asked for by name: where it breaks, it has nothing to say."""
 
     def __init__(self, family: Metric) -> None:

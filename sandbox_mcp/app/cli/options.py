@@ -39,7 +39,7 @@ class LocalPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-class WrittenFile(LocalPath):
+class _WrittenFile(LocalPath):
     """A file that a command writes at its end; refused at once where that cannot be done."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class WrittenFile(LocalPath):
 
 PLACE = LocalPath(path_type=Path)
 FILE, FOLDER = LocalPath(path_type=Path, dir_okay=False), LocalPath(path_type=Path, file_okay=False)
-WRITTEN = WrittenFile()
+WRITTEN = _WrittenFile()
 PLACE_HERE = LocalPath(path_type=Path, exists=True)
 FILE_HERE = LocalPath(path_type=Path, dir_okay=False, exists=True)
 FOLDER_HERE = LocalPath(path_type=Path, file_okay=False, exists=True)

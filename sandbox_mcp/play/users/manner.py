@@ -19,7 +19,7 @@ _NOTICING = frozenset({Act.ASKS, Act.LEAVE, Act.GIVES_UP})
 
 
 @dataclass(frozen=True, slots=True)
-class Interjection:
+class _Interjection:
     """Words that a persona brings in: in place of an answer, or before one; with the ``wish`` from then on."""
 
     words: str
@@ -44,26 +44,26 @@ class Manner:
         self._done.add(what)
         return True
 
-    def interjects(self, line: Line, reading: ActReading, wish: str) -> Interjection | None:
+    def interjects(self, line: Line, reading: ActReading, wish: str) -> _Interjection | None:
         """What a user with this wish brings in at a message; None if nothing."""
         if self._once("vague", "begins"):
             acted = line.calls and reading.act is Act.DELIVERS
-            return None if line.met else Interjection(f"Let me say it properly. {wish}" if acted else wish, wish)
+            return None if line.met else _Interjection(f"Let me say it properly. {wish}" if acted else wish, wish)
         asked = reading.act is Act.ASKS
         if noticed := [slip for slip in self.slips if reading.act in _NOTICING or _repeats(line.text, slip.says)]:
             self.slips = [slip for slip in self.slips if slip not in noticed]
             for slip in noticed:
                 wish = wish.replace(slip.says, slip.means)
             words = (f"Sorry, I said {slip.says}, but I meant {slip.means}." for slip in noticed)
-            return Interjection(" ".join(words), wish, alone=not asked)
+            return _Interjection(" ".join(words), wish, alone=not asked)
         if self._once("pushes", "insists", now=reading.act is Act.GIVES_UP):
-            return Interjection(pick(PUSHES, wish), wish)
+            return _Interjection(pick(PUSHES, wish), wish)
         if self.changes:
             changed = self.changes.pop(0)
-            return Interjection(changed, changed, alone=not asked)
+            return _Interjection(changed, changed, alone=not asked)
         return None
 
-    def around(self, said: Interjection | None, answer: str | None, *, agrees: bool, wish: str) -> str | None:
+    def around(self, said: _Interjection | None, answer: str | None, *, agrees: bool, wish: str) -> str | None:
         """An answer with what it says beside it; ``agrees`` if it gives leave. None if there is nothing of both."""
         words = [said.words] if said else []
         if self._once("pushes", "complains", now=agrees):
