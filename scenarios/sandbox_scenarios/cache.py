@@ -59,7 +59,7 @@ _CLASSES: tuple[Any, ...] = (
     Clock, FaultRule, Happening, Snapshot, WorldCondition,
     model.Answer, model.CallConstraint, model.CallPattern, model.Exchange, model.Expected, model.Fact,
     model.MessageConstraint, model.Milestone, model.PlannedAct, model.PlannedCall, model.PlannedTurn, model.Scenario,
-    model.Script, model.Solution, model.TableConstraint, model.UserSpec, model.ValueRef,
+    model.Script, model.Slip, model.Solution, model.TableConstraint, model.UserSpec, model.ValueRef,
 )  # fmt: skip
 """All that a scenario consists of besides plain values, frozen mappings, and its world, which is kept by name."""
 _MAKERS: Mapping[tuple[str, str], Callable[..., Any]] = {

@@ -9,6 +9,7 @@ go to the next, simpler one.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -69,12 +70,14 @@ def calls_of(scenario: Scenario) -> int:
     return sum(len(turn.calls) for turn in scenario.solutions[0].turns) if scenario.solutions else 0
 
 
+@lru_cache(maxsize=1024)
 def tier_of(scenario: Scenario) -> str:
     """The tier of a scenario."""
     named = (tag.removeprefix(TIER) for tag in scenario.tags if tag.startswith(TIER))
     return next(named, "basic" if calls_of(scenario) <= SIMPLE else "standard")
 
 
+@lru_cache(maxsize=1024)
 def mechanisms_of(scenario: Scenario) -> tuple[str, ...]:
     """Names of the mechanisms that a scenario is tagged with, in the order of :data:`MECHANISMS`."""
     return tuple(name for name in MECHANISMS if f"{MECHANISM}{name}" in scenario.tags)

@@ -14,6 +14,7 @@ from sandbox_mcp.engine.trajectory import ToolCall, read_trajectory
 from sandbox_mcp.play.session import SessionSpec
 from sandbox_mcp.play.session.manager import SessionManager
 from sandbox_mcp.play.session.state_folder import StateDir
+from sandbox_mcp.play.users.composing import THANKS
 from tests.e2e.processes import ERAS, ROOT, StdioProcess, run
 from tests.suite import SUITE
 from tests.warm import program
@@ -58,7 +59,7 @@ async def play_late_for_dinner(client: Client) -> None:
         client, "send_message_with_phone_number", phone_number=wren["phone_number"], content="20 minutes late, sorry!"
     )
     told = await ask(client, "send_message_to_user", content="The message to Wren is sent.")
-    assert told == {"reply": None, "conversation_over": True}
+    assert (told["reply"] in THANKS, told["conversation_over"]) == (True, True)
 
 
 def assert_played(log: Path) -> None:

@@ -70,8 +70,8 @@ def read(paths: Sequence[Path]) -> Iterator[Imported]:
         subs = [thread for thread in threads if thread.sidechain] if own else []
         threads = own or threads
         nodes = [node for node in loaded.nodes if node.is_object]
-        if not nodes:
-            loaded.nodes[0].members()  # raises, as this is not one
+        for other in loaded.nodes[: not nodes]:
+            other.members()  # raises, as this is not one
         if not threads and any(node.members().get("type") == "result" for node in nodes):
             told = "holds the last result alone, as --output-format json prints it; add --verbose, or use stream-json"
             raise NothingToImportError(str(path), None, told)

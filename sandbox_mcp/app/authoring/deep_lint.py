@@ -5,7 +5,7 @@ A complaint says what the mutant did, what it scored, and how to see it again.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
@@ -179,7 +179,10 @@ def lint_scenario(suite: Suite, name: str) -> Linted:
         problem = "says under 'idle_score' why doing nothing scores, but it scores 0"
         complaints.append(_complaint(suite, name, "idle_score", ("idle_score",), problem))
     cases = [case_of(stage, number) for number in range(len(scenario.solutions))]
-    ties = ((case.number, _tie(case)) for case in cases)
+    references = [turn.reply for one in scenario.solutions for turn in one.turns]
+    references += [call.arguments for one in scenario.solutions for turn in one.turns for call in turn.calls]
+    taken = {tuple(reference.split(".")[:2]) for reference in references_in(references)}
+    ties = ((case.number, _tie(case, taken)) for case in cases)
     complaints += (_complaint(suite, name, "tie", ("reference", number), tie) for number, tie in ties if tie)
     if "state_dependency" in scenario.categories and not any(map(depends, cases)):
         problem = "is in state_dependency, but no call fails if another one before it is left out"
@@ -228,16 +231,13 @@ def has_luck(stage: RehearsalStage, mutant: Mutant) -> bool:
     return mine != _plain(home, stage.scenario.world) and mine in solved
 
 
-def _tie(case: RehearsedSolution) -> str | None:
+def _tie(case: RehearsedSolution, taken: Collection[tuple[str, ...]]) -> str | None:
     """Complaint on a solution that takes the first row of an ordered list whose second row is level with it.
 
     A list is ordered by each column of numbers or dates that only rises or only falls. A level second row leaves the
-    user's "first" or "most" open.
+    user's "first" or "most" open, unless a solution takes that one too. ``taken`` are labels of results with the place
+    that some solution takes from each.
     """
-    planned = [
-        [turn.reply, *(call.arguments for batch in turn.batches for call in batch)] for turn in case.solution.turns
-    ]
-    taken = {tuple(reference.split(".")[:2]) for reference in references_in(planned)}
     for made in case.run.done:
         label = made.call.label
         value: Any = made.value

@@ -246,8 +246,8 @@ _HEADLINE = Lazy(
     r"| (?:for|to|at|on|until|as|and|in|by)\b)"
 )
 """As in "Message sent!" and "Reminder set for seven"."""
-_STATES = frozenset(VERBS["switch"].split())
-"""Verbs whose participles tell a state: that wifi is, or was, switched off says of nobody that they did it."""
+_STATES = frozenset((*VERBS["switch"].split(), "save", "store", "list", "record", "note", "keep", "register"))
+"""Verbs whose participles tell a state: wifi that is switched off, a manager who is saved as Irmgard; nobody did it."""
 _ACTOR = Lazy(r"\b(?:you|he|she|they|who|which|it|to|i|not|that) (?:\w+ )?$")
 """Somebody else, or an infinitive, right before a past form that has no subject of its own."""
 

@@ -254,7 +254,7 @@ class SessionBuilder:
                 call, result=outcome.result, error=outcome.error,
                 meta={**call.meta, **outcome.meta}, wall={**call.wall, **outcome.wall},
             )  # fmt: skip
-        self._open.remove(opened)
+        self._open = [other for other in self._open if other is not opened]  # an early result may have answered it
 
     def settle(self, where: str | JsonNode, id_: str | None, outcome: CallOutcome, *, name: str | None = None) -> None:
         """Give an outcome to the open call it belongs to, or name it as a loss where no open call fits."""

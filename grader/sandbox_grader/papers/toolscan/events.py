@@ -2,7 +2,8 @@
 
 Policy: faults are what the log says they are (``error.kind``). A call ran when nothing kept it from running; one that
 then failed by itself ran as well. It is a repetition when the same call ran before and nothing changed the world in
-between. Sessions imported from ToolScan end at their first ``finish``, which is not a call of the task.
+between; a call struck by an injected fault is none to repeat. Sessions imported from ToolScan end at their first
+``finish``, which is not a call of the task.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from sandbox_grader.grading.values import form_of, is_array, is_object, same_value
 from sandbox_grader.papers.toolscan.loop import FINISH, EpisodeTally
+from sandbox_mcp.engine.tools.injected import INJECTED
 from sandbox_mcp.engine.trajectory import ErrorKind, SessionStarted, ToolCall, Trajectory
 
 FORMAT = "toolscan"
@@ -114,7 +116,7 @@ def tally(run: ToolScanRun) -> EpisodeTally:
         counted.iat += step.pattern == "iat"
         counted.ife += broken * (1 if named else 2)
         counted.missing += step.pattern == "missing_required"
-        if step.ran:
+        if step.ran and INJECTED not in step.call.meta:
             counted.execute(step.tool, dict(step.call.arguments))
     return counted
 
@@ -131,5 +133,5 @@ def _steps(calls: Sequence[ToolCall], *, feedback: bool) -> Iterator[EpisodeStep
             yield EpisodeStep(call, PATTERN.get(call.error.kind) if call.error else None, ran, earlier)
         if call.changes:
             since_change.clear()
-        if ran:
+        if ran and INJECTED not in call.meta:
             since_change[form] = call.call

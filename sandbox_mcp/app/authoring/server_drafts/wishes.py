@@ -123,7 +123,7 @@ def _article(match: re.Match[str]) -> str:
 def _verb_phrase(step: DraftStep) -> str:
     """The first sentence of the description from its verb on, or one of the tool's name."""
     text = str(step.tool.listed.get("description") or "").strip().partition("\n\n")[0]
-    text = re.sub(r"\s*\([^()]*\)", "", " ".join(re.split(_EXAMPLE, text, maxsplit=1)[0].split()))
+    text = re.sub(r" ?\([^()]*\)", "", " ".join(re.split(_EXAMPLE, text, maxsplit=1)[0].split()))
     sentence = re.split(r"(?<=[.!?])\s|\.$| [-–—] |[:;] |:$", text, maxsplit=1)[0].rstrip(".!?:, ")
     words = sentence.split()
     named = words_of(step.tool.name)
