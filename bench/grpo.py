@@ -22,16 +22,16 @@ from typing import Any
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import torch  # type: ignore[import-not-found]
-import trl  # type: ignore[import-not-found]
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers  # type: ignore[import-not-found]
-from transformers import (  # type: ignore[import-not-found]
+import torch
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
     PreTrainedTokenizerFast,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
-from transformers.utils import get_json_schema  # type: ignore[import-not-found]
-from trl import GRPOConfig, GRPOTrainer  # type: ignore[import-not-found]
+from transformers.utils import get_json_schema
+from trl import GRPOConfig, GRPOTrainer
 
 from sandbox_mcp.play.training import Rollouts
 from sandbox_mcp.play.training.trl import SandboxSpec

@@ -3,9 +3,9 @@
 import sys
 
 import uvicorn
-from openenv.core.env_server.http_server import create_fastapi_app  # type: ignore[import-not-found]
-from openenv.core.env_server.interfaces import Environment  # type: ignore[import-not-found]
-from openenv.core.env_server.types import Action, Observation, State  # type: ignore[import-not-found]
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
 
 
 class EchoAction(Action):

@@ -7,8 +7,9 @@ import anyio
 from sandbox_scenarios.model import Answer, Clock, PlannedAct, Script, UserSpec
 
 from sandbox_mcp.play.users import Line, ScriptedUser, UserAct, UserTurn
-from sandbox_mcp.play.users.composing import ENOUGH, GOODBYES, REGRETS, THANKS, once, with_results
+from sandbox_mcp.play.users.composing import ENOUGH, GOODBYES, REGRETS, THANKS
 from sandbox_mcp.play.users.days import known_today, meant, spoken
+from sandbox_mcp.play.users.own_acts import once, with_results
 from sandbox_mcp.play.users.scripted import PITY, WAITING
 from tests.each import each
 

@@ -46,7 +46,7 @@ class Doubts:
 class Listened:
     """What a message says of what a milestone asks: its share of the facts, and whether it is false.
 
-    ``doubts`` are the facts, in words, that are stated for certain by nothing, and why.
+    ``doubts`` are the facts, in words, whose statement is uncertain, and why.
     """
 
     share: float

@@ -87,9 +87,9 @@ def similarity(expected: Expected, name: str, actual: Any, lookup: Lookup) -> fl
     ``exact``: equal JSON values, where true is not 1. ``close``: numbers at most ``within`` apart. ``contains``: the
     text occurs, in any case. ``one_of``: exactly one of the values. ``set``: a list of these values and no others, in
     any order. ``rouge``: the ROUGE-L F1, and 1 for equal texts.
-    ``any``: 1. ``facts``: the share of facts with some wording in the text; 0 if a wording to avoid is. A text that
-    turns round what the reference solutions write is 0 whatever it resembles. A target of
-    null asks for null. Several acceptable targets (written forms of a number) count by the best.
+    ``any``: 1. ``facts``: the share of facts with some wording in the text; 0 if a wording to avoid is there. A
+    text that turns round what the reference solutions write is 0 whatever it resembles. A target of null asks for null.
+    Several acceptable targets (written forms of a number) count by the best.
     """
     if expected.models and isinstance(actual, str) and faults(actual, expected.models, expected.synonyms):
         return 0.0

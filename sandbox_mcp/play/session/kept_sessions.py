@@ -29,7 +29,15 @@ from sandbox_mcp.play.session.manager import SessionManager, UnknownSessionError
 from sandbox_mcp.play.session.open_session import OpenSession
 from sandbox_mcp.play.session.opening import SessionSpec
 from sandbox_mcp.play.session.share import OPEN, OVER, Share
-from sandbox_mcp.play.session.state_folder import ID, UNFIT, URL, StateError, check_writable, has_opened, usable
+from sandbox_mcp.play.session.state_folder import (
+    ID,
+    UNFIT,
+    URL,
+    StateError,
+    check_files_can_be_made,
+    has_opened,
+    usable,
+)
 from sandbox_mcp.play.telemetry import traced
 from sandbox_mcp.play.users import User
 
@@ -314,7 +322,7 @@ def cared_for(folder: Path) -> Generator[None]:
     with ExitStack() as care:
         with usable(folder):  # what is done in the context has errors of its own
             folder.mkdir(parents=True, exist_ok=True)
-            check_writable(folder)
+            check_files_can_be_made(folder)
             held = care.enter_context(FileLock(folder / CARE).held(within=GRACE))
         if not held:
             raise StateError(f"another server takes care of {str(folder)!r}; stop it, or choose another folder")

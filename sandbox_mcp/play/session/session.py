@@ -35,7 +35,7 @@ from sandbox_mcp.play.session.opening import SessionError, SessionSpec, check_sa
 from sandbox_mcp.play.session.recording import Back, Recorder
 from sandbox_mcp.play.telemetry import answering
 from sandbox_mcp.play.users import Line, User, UserAct, UserError, UserTurn
-from sandbox_mcp.play.users.composing import with_results
+from sandbox_mcp.play.users.own_acts import with_results
 
 OVER = "SessionOverError: this session is over; nothing more can be done in it"
 UNRECORDED = "LogError: this did not happen, because no record of it can be kept; the session is over"

@@ -54,7 +54,7 @@ def usable(folder: Path) -> Generator[None]:
         raise StateError(f"cannot use {str(folder)!r} as state folder: {error.strerror or error}") from error
 
 
-def check_writable(folder: Path) -> None:
+def check_files_can_be_made(folder: Path) -> None:
     """See that files can be made in a folder now, and not when the first session begins.
 
     Raises:
@@ -155,7 +155,7 @@ class StateDir:
         self._manager = manager
         with usable(self._folder):
             folder.mkdir(parents=True, exist_ok=True)
-            check_writable(folder)
+            check_files_can_be_made(folder)
 
     def open(self, spec: SessionSpec, user_kind: str | None = None) -> StoredSession:
         """Continue the session of ``spec.id``, or begin it, with a user of that kind, or of the manager's default kind.

@@ -5,36 +5,29 @@ wish if it names something of it and nothing else; a question about what the wis
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import Enum, auto
 
-from sandbox_scenarios.model import Answer, PlannedAct
+from sandbox_scenarios.model import Answer
 
 from sandbox_mcp.engine.talk.acts.kinds import Act, ActReading, ReadSentence
 from sandbox_mcp.engine.talk.acts.model import stems
 from sandbox_mcp.engine.talk.acts.reading import GENERAL
-from sandbox_mcp.engine.talk.clauses import SENTENCE, is_question, read
+from sandbox_mcp.engine.talk.clauses import is_question, read
 from sandbox_mcp.engine.talk.deeds import base_of, kinds_claimed
 from sandbox_mcp.engine.talk.inability import HELPLESS, is_unable
 from sandbox_mcp.engine.talk.numbers import figured
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 from sandbox_mcp.engine.talk.text import plain
 from sandbox_mcp.engine.talk.values import mentions
-from sandbox_mcp.play.users.base import UserAct
 from sandbox_mcp.play.users.days import meant, spoken
 
 _REFUSING = any_case(r"(?:no\b|not\b|don['’]t\b|do not\b|never\b|rather not\b|please don['’]t\b|leave\b|only if\b)")
 _GRANTING = any_case(
     r"\W*(?:yes|sure|go ahead|you (?:can|may)|turn|switch|of course|fine)\b|.*\b(?:can go (?:on|off)|do the rest)\b"
 )
-_REQUEST = any_case(r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b")
-_COMMAND = any_case(
-    r"(?:^|[,;:(]|\b(?:then|now|and|next|first|again|afterwards))\W*"
-    r"(?:read|tell|give|say|describe|check|look|watch|try|repeat|press|push|hold|tap|hit|turn|open|close|switch|set|enter|type)\b"
-)
-_FORBIDDEN = any_case(r"\b(?:(?:do not|never)\b(?! (?:forget|hesitate))|without\b)[^,;:]*")
-_CONDITION = any_case(r"^\W*(?:if|unless|in case|should)\b[^,]{1,120},")
+REQUEST = any_case(r"\b(?:can|could|would|will) you\b|\bplease\b|\byou (?:should|must|need to|have to)\b")
 _ALONE = any_case(r"\b(?:leave|keep)\b.{1,40}\b(?:as (?:it|they)|alone)\b")
 _WARNING = any_case(
     r"\bstill (?:on|off)\b|\bhad to (?:turn|switch|enable|disable)\b|\bheads[- ]up\b|\bkeep in mind\b|\bnote that\b"
@@ -101,7 +94,7 @@ _NOW = (
 """Questions about now, each with the catch words of the answers that are meant for it."""
 
 
-def closest(answers: Sequence[Answer], fresh: Sequence[Answer], asking: str) -> Sequence[Answer]:
+def to_give(answers: Sequence[Answer], fresh: Sequence[Answer], asking: str) -> Sequence[Answer]:
     """Of the answers that a question touches those to give: the ``fresh`` ones, unless it names what another one is about.
 
     "At what time?" names the time, and an answer about "what" is beside it, though the time has been said before.
@@ -166,70 +159,6 @@ def _place(text: str, phrase: str) -> int:
             return start
         start = text.find(phrase, start + 1)
     return -1
-
-
-def asked_to_do(
-    answers: Sequence[Answer], does: Mapping[str, PlannedAct], text: str, said: Collection[str]
-) -> list[Answer]:
-    """The answers with acts that the sentences of a text request; acts may be asked for again.
-
-    What was looked at before is not looked at again for a question after something else that may stand there. A deed
-    under a condition that the user can look at is left for later: it looks, and says what it sees.
-    """
-    found: list[Answer] = []
-    for part in SENTENCE.findall(plain(text)) if does else ():
-        part = _FORBIDDEN.sub(" ", part)
-        if looks := _looks_first(answers, does, part):
-            found += (item for item in looks if item not in found)
-            continue
-        heard = hearing(answers, part) if _REQUEST.search(part) or _COMMAND.search(part) else []
-        acts = [item for item in heard if item.say in does]
-        if is_question(part) and any(item.say not in said for item in heard):
-            acts = [item for item in acts if item.say not in said or does[item.say].arguments]
-        found += (item for item in acts if item not in found)
-    return found
-
-
-def to_do_now(answers: Sequence[Answer], does: Mapping[str, PlannedAct], text: str) -> str:
-    """A text without what is forbidden, and without its sentences under a condition that the user can look at."""
-    parts = (_FORBIDDEN.sub(" ", plain(part)) for part in SENTENCE.findall(text))
-    return " ".join(part for part in parts if not _looks_first(answers, does, part))
-
-
-def _looks_first(answers: Sequence[Answer], does: Mapping[str, PlannedAct], part: str) -> list[Answer]:
-    """The looks that settle the condition of a sentence such as "if the gauge says 1.4, turn the valve"."""
-    condition = _CONDITION.match(part)
-    heard = hearing(answers, condition[0]) if condition else []
-    return [item for item in heard if item.say in does and not does[item.say].arguments]
-
-
-def with_results(says: str, came: Iterable[tuple[UserAct, str]]) -> str:
-    """What is said with what came of its acts; not what a look shows that another act has told already."""
-    for act, result in came:
-        parts = _SPACED.split(says)
-        if result and not act.arguments and any(result in part for part in parts):
-            says = " ".join(part for part in parts if act.shown not in part)
-        else:
-            says = says.replace(act.shown, result, 1)
-    return once(says)
-
-
-def once(says: str) -> str:
-    """What is said, without sentences that another one has in it.
-
-    >>> once("I turned it by one, the gauge says 1.4 bar. The gauge says 1.4 bar.")
-    'I turned it by one, the gauge says 1.4 bar.'
-    """
-    parts = _SPACED.split(says)
-    bare = [part.casefold().strip(" .!") for part in parts]
-    kept = (
-        part for place, part in enumerate(parts)
-        if not any(bare[place] in other and (place > number or bare[place] != other) for number, other in enumerate(bare) if number != place)
-    )  # fmt: skip
-    return " ".join(kept)
-
-
-_SPACED = Lazy(r"(?<=[.!?]) +")
 
 
 def refuses(answer: Answer) -> bool:
@@ -305,7 +234,7 @@ _TELL_ME = Lazy(
 def is_asked(reading: ActReading) -> bool:
     """True if a message asks for something in so many words, rather than says what will be needed some time."""
     return any(
-        is_question(item.text) or _REQUEST.search(item.text) for item in reading.sentences if item.act is Act.ASKS
+        is_question(item.text) or REQUEST.search(item.text) for item in reading.sentences if item.act is Act.ASKS
     )
 
 

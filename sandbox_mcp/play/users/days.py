@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from sandbox_scenarios.model import Clock, UserSpec
 
+from sandbox_mcp.engine.talk.numbers import MONTHS
 from sandbox_mcp.engine.talk.patterns import Lazy, any_case
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -64,7 +65,7 @@ def doubted(text: str, wish: str, coming: str, today: date) -> str | None:
     return None
 
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = [name[:3] for name in MONTHS]
 _MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z]*"
 _IT_IS = any_case(r"\b(?:it|that)(?:'s| is)(?: now)?(?: on)? the (\d{1,2})(?:st|nd|rd|th)\b")
 _DAY = any_case(rf"\b(\d{{1,2}})(?:(?:st|nd|rd|th)\b|(?= (?:of )?{_MONTH}\b))|\b{_MONTH} (\d{{1,2}})\b(?!:)")

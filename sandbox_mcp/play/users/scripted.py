@@ -18,7 +18,7 @@ from sandbox_scenarios.personas import pick
 from sandbox_mcp.engine.talk.acts import Act, ActReading, read_acts
 from sandbox_mcp.engine.talk.patterns import any_case
 from sandbox_mcp.engine.tools.gates import codes_in
-from sandbox_mcp.play.users import composing
+from sandbox_mcp.play.users import composing, own_acts
 from sandbox_mcp.play.users.base import Line, UserAct, UserTurn
 from sandbox_mcp.play.users.days import doubted, known_today
 from sandbox_mcp.play.users.manner import Manner
@@ -166,7 +166,7 @@ class _Standing:
         reading = _read(line, self._wish)
         if self._declined and reading.act in _NOTHING_NEW:
             return self._next_wish()
-        if asked := composing.asked_to_do(self._script.answers, self._script.does, line.text, self._said):
+        if asked := own_acts.asked_to_do(self._script.answers, self._script.does, line.text, self._said):
             return self.facts(line, reading, asked)  # what it is asked to do itself is no offer, whatever it follows
         if objection := self._objection(line, reading):
             return self._wait(objection)
@@ -202,13 +202,13 @@ class _Standing:
         around = line.text if composing.names_nothing(asking) or not reading.asking else ""
         if self._script.does:
             asking, around = (
-                composing.to_do_now(self._script.answers, self._script.does, text) for text in (asking, around)
+                own_acts.to_do_now(self._script.answers, self._script.does, text) for text in (asking, around)
             )
         about = composing.hearing(answers, asking)
         known = about or composing.hearing(answers, around)
         known = [*known, *(item for item in acts if item not in known)]
         fresh = [item for item in known if item.say not in self._said or item in acts]  # a key may be pressed twice
-        given = composing.closest(known, fresh, asking)
+        given = composing.to_give(known, fresh, asking)
         chosen = composing.untold(composing.unstated(given, reading, line.text), self._wish)
         if self._script.does:
             acts = [item for item in fresh if item.say in self._script.does]

@@ -17,11 +17,13 @@ from sandbox_scenarios.hard.heating import (
     FIRST,
     MODELS,
     heating_answers,
+    heating_bulletins,
+    heating_pages,
     heating_register,
     key_sequence,
     pressing,
 )
-from sandbox_scenarios.hard.papers import at, day
+from sandbox_scenarios.hard.papers import at
 from sandbox_scenarios.hard.story import call, paged
 
 FIRMWARES = ("3.8", "3.9", "3.10", "3.12")
@@ -136,14 +138,7 @@ def _manual(pages: Mapping[tuple[str, str], list[str]]) -> dict[str, dict[str, A
         ("Boilers of others", "We do not advise on boilers of other makers."),
         ("Cleaning", "The cover is wiped with a damp cloth. No solvents."),
     ]  # fmt: skip
-    for name in MODELS:
-        old, new, start = (", ".join(pages[name, kind]) for kind in ("old", "new", "start"))
-        listed += [
-            (f"Unlocking the {name}, firmware up to 3.9", f"Keys in this order: {old}."),
-            (f"Unlocking the {name}, firmware 3.10 and later", f"Keys in this order: {new}."),
-            (f"Starting the {name}", f"Once it is filled: keys in this order: {start}."),
-        ]
-    return {f"page_{place}": {"number": f"P-{place}", "title": title, "body": body} for place, (title, body) in enumerate(sorted(listed), 1)}  # fmt: skip
+    return heating_pages(listed, pages)
 
 
 def _bulletins(draw: Draw, today: date, kits: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -154,8 +149,4 @@ def _bulletins(draw: Draw, today: date, kits: Mapping[str, str]) -> dict[str, di
         (draw.randrange(20, 190), "Kits again", f"The {kits['plain']} is no longer made. In its place take {kits['plain_new']} for heatings built in 2023 or later, and {kits['plain_old']} for older ones."),
         *((draw.randrange(5, 400), subject, body) for subject, body in CHATTER),
     ]  # fmt: skip
-    listed.sort(key=lambda one: -one[0])
-    return {
-        f"bulletin_{place}": {"number": f"B-{100 + place}", "day": day(today, -ago), "subject": subject, "body": body}
-        for place, (ago, subject, body) in enumerate(listed, 1)
-    }
+    return heating_bulletins(listed, today)

@@ -4,7 +4,7 @@ What makes it hard: dual control, a plate that cannot be read in full and twins 
 wrong model, pages by version of the firmware, bulletins that correct bulletins, and three wrong sequences that end it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -169,6 +169,29 @@ def heating_register(
     return {f"unit_{place}": row for place, row in enumerate(rows)}, mine, f"HK-{head}?{tail}", addresses[0]
 
 
+def heating_pages(
+    listed: Sequence[tuple[str, str]], pages: Mapping[tuple[str, str], list[str]]
+) -> dict[str, dict[str, Any]]:
+    """A manual of these pages, titles first, and those with the keys of each model, in the order of their titles."""
+    every = [*listed]
+    for name in MODELS:
+        old, new, start = (", ".join(pages[name, kind]) for kind in ("old", "new", "start"))
+        every += [
+            (f"Unlocking the {name}, firmware up to 3.9", f"Keys in this order: {old}."),
+            (f"Unlocking the {name}, firmware 3.10 and later", f"Keys in this order: {new}."),
+            (f"Starting the {name}", f"Once it is filled: keys in this order: {start}."),
+        ]
+    return {f"page_{place}": {"number": f"P-{place}", "title": title, "body": body} for place, (title, body) in enumerate(sorted(every), 1)}  # fmt: skip
+
+
+def heating_bulletins(listed: Iterable[tuple[int, str, str]], today: date) -> dict[str, dict[str, Any]]:
+    """Bulletins, each told by its age in days, its subject and its text; the oldest has the lowest number."""
+    return {
+        f"bulletin_{place}": {"number": f"B-{100 + place}", "day": day(today, -ago), "subject": subject, "body": body}
+        for place, (ago, subject, body) in enumerate(sorted(listed, key=lambda one: -one[0]), 1)
+    }
+
+
 def _manual(pages: Mapping[tuple[str, str], list[str]]) -> dict[str, dict[str, Any]]:
     listed = [
         ("Filling", "A heating starts at one pressure only: 1.0 bar where it heats one floor, and 0.2 bar more for each floor beyond; a cellar counts as a floor if it is heated. A quarter turn of the valve lets in 0.2 bar. Water cannot be let out again, and above 3.0 bar the relief valve opens."),
@@ -178,14 +201,7 @@ def _manual(pages: Mapping[tuple[str, str], list[str]]) -> dict[str, dict[str, A
         ("Visits", "A visit takes two hours and is paid by the owner unless the warranty says otherwise."),
         ("Cleaning", "The cover is wiped with a damp cloth. No solvents."),
     ]  # fmt: skip
-    for name in MODELS:
-        old, new, start = (", ".join(pages[name, kind]) for kind in ("old", "new", "start"))
-        listed += [
-            (f"Unlocking the {name}, firmware up to 3.9", f"Keys in this order: {old}."),
-            (f"Unlocking the {name}, firmware 3.10 and later", f"Keys in this order: {new}."),
-            (f"Starting the {name}", f"Once it is filled: keys in this order: {start}."),
-        ]
-    return {f"page_{place}": {"number": f"P-{place}", "title": title, "body": body} for place, (title, body) in enumerate(sorted(listed), 1)}  # fmt: skip
+    return heating_pages(listed, pages)
 
 
 def _bulletins(
@@ -202,8 +218,4 @@ def _bulletins(
         (draw.randrange(20, 190), "New timers", f"For heatings built in 2021 or later the {parts['old']} does not fit; what was said of it goes for the {parts['new']} there."),
         *((draw.randrange(5, 400), subject, body) for subject, body in CHATTER),
     ]  # fmt: skip
-    listed.sort(key=lambda one: -one[0])
-    return {
-        f"bulletin_{place}": {"number": f"B-{100 + place}", "day": day(today, -ago), "subject": subject, "body": body}
-        for place, (ago, subject, body) in enumerate(listed, 1)
-    }
+    return heating_bulletins(listed, today)

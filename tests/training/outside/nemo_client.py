@@ -4,17 +4,17 @@ import json
 import sys
 
 import httpx
-from nemo_gym.base_resources_server import BaseVerifyResponse, ResourcesSeedSessionRequest  # type: ignore[import-not-found]
-from nemo_gym.config_types import AggregateMetrics  # type: ignore[import-not-found]
-from nemo_gym.openai_utils import (  # type: ignore[import-not-found]
+from nemo_gym.base_resources_server import BaseVerifyResponse, ResourcesSeedSessionRequest
+from nemo_gym.config_types import AggregateMetrics
+from nemo_gym.openai_utils import (
     NeMoGymResponse,
     NeMoGymResponseCreateParamsNonStreaming,
 )
-from nemo_gym.single_agent_turn_types import (  # type: ignore[import-not-found]
+from nemo_gym.single_agent_turn_types import (
     SingleAgentTurnResult,
     SingleAgentTurnTaskInput,
 )
-from nemo_gym.testing.session_conformance import check_resources_session_contract  # type: ignore[import-not-found]
+from nemo_gym.testing.session_conformance import check_resources_session_contract
 
 BASE, ROW = sys.argv[1], json.loads(sys.argv[2])
 

@@ -5,9 +5,9 @@ import json
 import sys
 import urllib.request
 
-from openenv.core import GenericEnvClient  # type: ignore[import-not-found]
-from openenv.core.env_server.mcp_types import CallToolAction, Tool  # type: ignore[import-not-found]
-from openenv.core.harness import (  # type: ignore[import-not-found]
+from openenv.core import GenericEnvClient
+from openenv.core.env_server.mcp_types import CallToolAction, Tool
+from openenv.core.harness import (
     MCPHarnessAdapter,
     ModelStepResult,
     StepEnvSessionAdapter,
@@ -15,8 +15,8 @@ from openenv.core.harness import (  # type: ignore[import-not-found]
     VerifyResult,
     build_harness_rollout_func,
 )
-from openenv.core.llm_client import LLMResponse, ToolCall  # type: ignore[import-not-found]
-from openenv.core.mcp_client import MCPToolClient  # type: ignore[import-not-found]
+from openenv.core.llm_client import LLMResponse, ToolCall
+from openenv.core.mcp_client import MCPToolClient
 
 BASE, TOKEN = sys.argv[1:3]
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}

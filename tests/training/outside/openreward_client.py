@@ -4,8 +4,8 @@ import asyncio
 import json
 import sys
 
-from openreward.api.environments.client import AsyncEnvironmentsAPI  # type: ignore[import-not-found]
-from openreward.api.environments.types import ToolCallError  # type: ignore[import-not-found]
+from openreward.api.environments.client import AsyncEnvironmentsAPI
+from openreward.api.environments.types import ToolCallError
 
 BASE, TOKEN = sys.argv[1:3]
 

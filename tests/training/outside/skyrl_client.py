@@ -3,8 +3,8 @@
 import json
 import sys
 
-import skyrl_gym  # type: ignore[import-not-found]
-from skyrl_gym.envs.registration import register  # type: ignore[import-not-found]
+import skyrl_gym
+from skyrl_gym.envs.registration import register
 
 from sandbox_mcp.play.training.skyrl import ENTRY_POINT, BrokenEpisodeError
 from tests.suite import SUITE

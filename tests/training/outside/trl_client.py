@@ -6,7 +6,7 @@ import sys
 
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 
-from transformers.utils import get_json_schema  # type: ignore[import-not-found]
+from transformers.utils import get_json_schema
 
 from sandbox_mcp.engine.tools import present
 from sandbox_mcp.engine.worlds import named, names

@@ -36,7 +36,7 @@ class TrialStarts:
         self.count = 0
 
     def __enter__(self) -> "TrialStarts":
-        """TrialStart nothing yet."""
+        """Start nothing yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -85,6 +85,6 @@ class TrialStarts:
         return coming.result() if coming is not None else RunningServer(self.server)
 
     def _begin(self) -> None:
-        """TrialStart the next one while the last is looked at."""
+        """Start the next one while the last is looked at."""
         if self._together and self._coming is None and len(self._fresh) < 2:
             self._coming = self._thread.submit(RunningServer, self.server)
