@@ -100,9 +100,8 @@ def command(
 
     SELECTORS are names, patterns such as 'late_*', category:NAME, family:NAME, extends:NAME, world:NAME, tier:NAME,
     tags such as 'hard:*', @FILE, or - for standard input; without any, your own files, or else suite:default, a mixture
-    of tiers and worlds that takes the reference 500 calls. The same command again plays only what is missing. Exits
-    with 1 if --threshold is missed, nothing was scored, the budget was not enough, or the first sessions all failed
-    alike.
+    that takes the reference 500 calls. The same command again plays only what is missing. Exits with 1 if --threshold
+    is missed, nothing was scored, the budget was not enough, or the first sessions all failed alike.
     """
     from sandbox_grader.grading.scores import SCORE
     from sandbox_grader.reporting.tables import EXPLAINING, check_form
